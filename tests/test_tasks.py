@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memspan
-from memspan.testing import temporary_engine
+from memspan.testing import openai_response, temporary_engine
 
 if TYPE_CHECKING:
     from memspan.testing import FakeClock
@@ -186,3 +186,36 @@ def test_text_of_a_task_cannot_leave_its_block(session: memspan.Session) -> None
     text = session.assemble().messages[0]["content"][0]["text"]
     assert text.count("</entry>") == text.count("</task>") == text.count("</context>") == 1
     assert "<|im_end|>" not in text
+
+
+@pytest.mark.parametrize("how", ["goes on", "switch", "compact", "fork", "cut"])
+def test_a_turn_shows_the_task_of_now_where_its_prompt_begins_anew(user: memspan.Scope, how: str) -> None:
+    budget = memspan.Budget(max_input_tokens=3_000, output_tokens=200)
+    session = user.session("s", model="gpt-4o", budget=budget)
+    for number in range(4):
+        session.add({"role": "user", "content": f"question {number}"})
+        session.add({"role": "assistant", "content": "an answer"})
+    task = session.task("plan")
+    task.set("state", "one of two is open")
+    session.add({"role": "user", "content": "Run all migrations."})
+
+    def round_of_tools(number: int, result: str) -> None:
+        prompt = session.assemble()
+        session.add_response(openai_response("on it", tool_calls=[(f"c{number}", "run", {"n": number})]), prompt=prompt)
+        session.add({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+
+    round_of_tools(0, "done")
+    task.set("state", "both are done")
+    if how == "switch":
+        session.switch_model("claude-sonnet-4-5")
+    elif how == "compact":
+        session.compact(keep_exchanges=0)
+    elif how == "fork":
+        session = session.fork("f")
+        session.task("plan").set("state", "both are done")
+    elif how == "cut":
+        for number in range(1, 12):
+            round_of_tools(number, f"line {number} " * 150)
+    text = str(session.assemble().render())
+    assert ("both are done" in text) == (how != "goes on")
+    assert ("one of two is open" in text) == (how == "goes on"), "the block that was sent stands still, so that the rounds stay cached"

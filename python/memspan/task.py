@@ -1,4 +1,7 @@
-"""The state of a task: short-lived keys and values of a session that stand in every prompt until the task is over."""
+"""The state of a task: short-lived keys and values of a session that stand in every prompt until the task is over.
+
+A turn whose tool rounds go on keeps the block of its first prompt, and shows a change in the next turn or epoch (docs/prompt.md).
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ class Task:
         return tuple(self._core.items())
 
     def clear(self) -> bool:
-        """Clears the task: the next prompt does not show it. Whether there was something."""
+        """Clears the task: the next turn's prompts do not show it. Whether there was something."""
         return self._core.clear()
 
     def __enter__(self) -> Self:

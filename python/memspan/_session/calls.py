@@ -53,7 +53,8 @@ class Calls(Transcript):
         Cost: one read transaction; a fraction of a millisecond whatever the length of the history.
 
         Args:
-            query: The question to memory, by default the newest user message. It is never sent.
+            query: The question to memory, by default the newest user message. It is never sent. Within a turn's tool rounds neither it nor
+                `items` is looked at: the block that was sent stands still.
             max_input_tokens: Another limit for this call.
             max_output_tokens: Another reserve for the reply of this call.
             items: The caller's own chunks, which compete for the volatile block.

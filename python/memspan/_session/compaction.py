@@ -156,6 +156,8 @@ class Compacting(SessionPart):
     def note(self, text: str) -> int:
         """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
 
+        Where tool rounds of a turn go on, it is shown from the next turn on.
+
         Returns:
             Its number, for `remove_note`. A note that is there already is not added twice.
 

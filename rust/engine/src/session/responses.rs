@@ -90,6 +90,11 @@ impl Session<'_> {
             }
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
+            if number == ledger::MOST {
+                let message =
+                    format!("adding a reply: a turn has at most {number} calls, and turn {turn} has as many: begin the next turn");
+                return Err(Error::invalid(message).with("turn", turn as i64));
+            }
             let observed = match (&prompt, response.usage_tokens) {
                 (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
                 _ => Observed::default(),

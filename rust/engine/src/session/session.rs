@@ -177,7 +177,7 @@ impl Session<'_> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let frozen = status.record.sent.is_some_and(|sent| sent.turn + 1 == status.record.tally.turns) && carries_block(&view)?;
+            let frozen = carries_block(&view)? && assemble::goes_on(&view, &status.record, &status.epoch)?.is_some();
             if frozen { Ok(None) } else { Ok(assemble::newest_question(&view)?.map(|(_, text)| text)) }
         })
     }

@@ -8,4 +8,4 @@ pub(super) mod response;
 pub(super) mod usage;
 
 pub use call::{Call, CallId, SentPrompt};
-pub(super) use call::{Shown, count, find_response, is_taken_out};
+pub(super) use call::{MOST, Shown, count, find_response, is_taken_out};

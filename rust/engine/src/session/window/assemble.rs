@@ -299,9 +299,7 @@ fn gather<'s, P: Pages>(
     if !open {
         view = view.lasting(&record, &epoch)?;
     }
-    let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
-    if let Some(sent) = before {
-        let call = Call::read(pages, place, sent.turn, sent.call)?;
+    if let Some(call) = goes_on(&view, &record, &epoch)?.filter(|_| open) {
         let volatile = call.items(pages, ask.now)?;
         return Ok(Gathered {
             view,
@@ -379,6 +377,14 @@ fn gather<'s, P: Pages>(
     volatile.extend(ask.items.iter().cloned());
     let recalled = recalled.map(|(request, _, answer, _)| (request, answer));
     Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, left_out_passages, degraded, most_recalled })
+}
+
+/// The call whose block the newest turn goes on with, as long as its user message is open. In an epoch that began since then the prompt
+/// begins with other bytes, so that an old block would save nothing, and would show what may be no longer true.
+pub(in crate::session) fn goes_on<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Option<Call>> {
+    let Some(sent) = record.sent.filter(|sent| sent.turn + 1 == record.tally.turns) else { return Ok(None) };
+    let call = Call::read(view.pages, view.place, sent.turn, sent.call)?;
+    Ok(Some(call).filter(|call| call.sent.as_ref().is_some_and(|sent| sent.epoch == epoch.epoch.number)))
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.

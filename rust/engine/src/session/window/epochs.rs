@@ -155,12 +155,9 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     fn had_no_room_for(&self, newer: &[MemoryRef]) -> Result<bool> {
         let Some(turn) = self.record.tally.turns.checked_sub(2).filter(|_| !newer.is_empty()) else { return Ok(false) };
         for number in 0..ledger::count(&*self.pages, self.place, turn)? {
-            // The block is chosen for the first call of a turn, and stands still in the others.
+            // The block is chosen for the first call of a turn or of an epoch, and stands still in the others.
             let chosen = Call::read(&*self.pages, self.place, turn, number)?.sent.filter(|sent| sent.carried);
-            let Some(sent) = chosen else { continue };
-            if sent.epoch != self.epoch.epoch.number {
-                return Ok(false);
-            }
+            let Some(sent) = chosen.filter(|sent| sent.epoch == self.epoch.epoch.number) else { continue };
             for memory in sent.explained.iter().filter_map(left_out) {
                 // It may have been replaced itself since then.
                 let now_there = if newer.contains(&memory) { Some(memory) } else { pinned::newer_than(&*self.pages, memory, self.told)? };
