@@ -28,7 +28,7 @@ def get(place: Any, name: str) -> Any:
 
 def dumped(value: Any, **options: Any) -> Any:
     """The fields that an SDK's object has, as the vendor's API takes them back: it refuses many of its own as null."""
-    if hasattr(cast("object", type(value)), "model_fields"):  # a pydantic model, and not an object of the caller's own, which takes the mode alone
+    if hasattr(cast("object", type(value)), "model_fields"):  # pydantic's; an object of the caller's own takes the mode alone
         options["exclude_none"] = True
     fields = value.model_dump(mode="json", **options)
     return _standard(fields) if type(value).__module__.startswith("google.genai") else fields
