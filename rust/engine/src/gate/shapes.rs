@@ -79,11 +79,11 @@ fn shape(word: &str) -> Option<Shape> {
 /// The values of a text that have a form, in order. Groups of digits with nothing but a space between them are one.
 pub(super) fn shaped(text: &str) -> Vec<Shaped> {
     let (mut out, mut at): (Vec<Shaped>, usize) = (Vec::new(), 0);
-    for chunk in text.split([' ', '\n', '\t', '\u{A0}']) {
-        let (begin, rest) = (at, chunk.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '+'));
-        at += chunk.len() + 1;
+    for chunk in text.split_inclusive([' ', '\n', '\t', '\u{A0}']) {
+        let rest = chunk.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '+');
+        at += chunk.len();
         let word = rest.trim_end_matches(|sign: char| !sign.is_alphanumeric());
-        let start = begin + chunk.len() - rest.len();
+        let start = at - rest.len();
         let Some(shape) = (!word.is_empty()).then(|| shape(word)).flatten() else { continue };
         let joined = |last: &Shaped| [" ", ") ", "\u{A0}"].contains(&&text[last.end..start]);
         match (out.last_mut().filter(|last| joined(last)), shape) {
@@ -131,6 +131,7 @@ mod tests {
             ("at 9:30 on 2025-01-03 with 82kg on the 5th", ""),
             ("\u{20AC}1,450 for 2", "1,450|2"),
             ("no value here", ""),
+            ("\u{E9}\u{A0}0475\u{A0}12 34, \u{A0}v1.2.3", "0475\u{A0}12 34|v1.2.3"),
         ] {
             let values: Vec<&str> = shaped(text).iter().map(|one| &text[one.start..one.end]).collect();
             assert_eq!(values.join("|"), found, "{text}");
