@@ -1,6 +1,7 @@
 //! Sentences and words of a message, with their place in it.
 
 use super::signs::{begins_word, is_apostrophe, is_of_word, joins, straight};
+use crate::interrupt::Steps;
 use crate::units::abbreviations;
 use crate::units::calendar::is_short_month;
 
@@ -32,7 +33,9 @@ impl Word {
 /// The words of a text. Letters of every script count; an apostrophe, a hyphen or a point inside joins.
 pub fn words(text: &str) -> Vec<Word> {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len() / 5), 0);
+    let mut steps = Steps::default();
     while at < bytes.len() {
+        steps.reach(at);
         let end = match bytes[at] {
             byte if byte.is_ascii_digit() => {
                 at + run(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'-' | b'/'))
@@ -196,8 +199,9 @@ const SUBJECTS: [&str; 12] = ["I", "I'm", "I've", "I'd", "I'll", "My", "We", "We
 
 /// The sentences of a text: they end at `.`, `?`, `!` and an ellipsis before white space, and at line breaks.
 pub fn sentences(text: &str) -> Vec<Span> {
-    let (mut out, mut start) = (Vec::new(), 0);
+    let (mut out, mut start, mut steps) = (Vec::new(), 0, Steps::default());
     for (at, sign) in text.char_indices().filter(|(_, sign)| matches!(sign, '\n' | '.' | '?' | '!' | '\u{2026}')) {
+        steps.reach(at);
         let behind = at + sign.len_utf8();
         let ends = || text[behind..].chars().next().is_none_or(char::is_whitespace);
         if sign == '\n' || ends() && !(sign == '.' && is_abbreviation(text, start, at)) {
@@ -228,7 +232,11 @@ fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let is_month = || is_short_month(&word) && text[at + 1..].trim_start_matches(' ').starts_with(|sign: char| sign.is_ascii_digit());
     let behind = || text[at + 1..].trim_start();
     let is_firm = || OF_FIRMS.contains(&word.as_str()) && behind().starts_with(char::is_lowercase);
-    let is_doctor = || word == "med" && text[start..at].to_ascii_lowercase().ends_with("dr. med"); // "Dr. med. Weber"
+    // "Dr. med. Weber"
+    let is_doctor = || {
+        let title = text[start..at].as_bytes().last_chunk::<7>();
+        word == "med" && title.is_some_and(|title| title.eq_ignore_ascii_case(b"dr. med"))
+    };
     let is_short = || ABBREVIATIONS.contains(&word.as_str()) || abbreviations::goes_on(&text[start..at], &text[at + 1..]);
     (initial || is_short()) && !over() || is_month() || is_firm() || is_doctor()
 }

@@ -174,13 +174,13 @@ pub(crate) fn goes_on(before: &str, behind: &str) -> bool {
 
 /// Whether a text begins with a month, or with "of" and one. "May I ask" begins with none, and "Mai is my wife" only where the words before
 /// the number say that it is a day.
-fn is_of_month(text: &str, is_day: bool) -> bool {
+fn is_of_month(mut text: &str, mut is_day: bool) -> bool {
     const SUBJECTS: [&str; 7] = ["i", "we", "you", "he", "she", "they", "it"];
+    while let Some(rest) = text.strip_prefix("of").filter(|rest| !rest.starts_with(char::is_alphabetic)) {
+        (text, is_day) = (rest.trim_start_matches(' '), true);
+    }
     let (word, rest) = text.split_at(text.find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len()));
     let (word, rest) = (word.to_lowercase(), rest.trim_start_matches(' '));
-    if word == "of" {
-        return text.starts_with('o') && is_of_month(rest, true);
-    }
     let next = rest.split(|letter: char| !letter.is_alphabetic()).find(|next| !next.is_empty()).unwrap_or_default().to_lowercase();
     let is_short = is_short_month(&word) && rest.starts_with(|sign: char| sign == '.' || sign.is_ascii_digit());
     let named = MONTHS.contains(&word.as_str()) || OTHER_MONTHS.contains(&word.as_str());
