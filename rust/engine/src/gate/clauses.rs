@@ -14,6 +14,18 @@ use super::{
 /// Places of a sentence at most where a rule is asked whether a clause begins.
 pub(super) const MOST_CLAUSES: usize = 32;
 
+/// Parts of a sentence at most, each a claim of its own.
+const MOST_PARTS: usize = 64;
+
+/// A sentence, and what guards say of it.
+#[derive(Debug, Clone, Copy)]
+struct Whole {
+    span: Span,
+    guard: Guard,
+    /// The first of its claims among those of its message.
+    first: usize,
+}
+
 /// Reads a sentence clause by clause. Sentences that no rule reads are left to the model.
 pub(super) fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
     if let Some((told, left)) = told_and_asked(said, span, own) {
@@ -22,9 +34,11 @@ pub(super) fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims:
     }
     let frame = frames::frame(&Sentence { text: said.text, words: within(own, span) });
     let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, own) };
+    let guard = guards::of_sentence(said.text, span, within(own, span));
+    let whole = Whole { span, guard, first: claims.len() };
     for clause in clauses {
-        match sentence(said, span, clause, frame, own) {
-            Some(claim) if frame.is_none() => apart(said, span, clause, claim, own, claims),
+        match sentence(said, whole, clause, frame, own) {
+            Some(claim) if frame.is_none() => apart(said, whole, clause, claim, own, claims),
             Some(claim) => claims.push(claim),
             None => rest.push(clause),
         }
@@ -71,10 +85,10 @@ pub(super) fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
 }
 
 /// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
-fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>, own: &[Word]) -> Option<Claim> {
+fn sentence(said: &Utterance<'_>, whole: Whole, span: Span, frame: Option<Frame>, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
-    let sentence = within(own, whole);
-    let doubt = match guards::of_sentence(said.text, whole, sentence) {
+    let sentence = within(own, whole.span);
+    let doubt = match whole.guard {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
         Guard::Doubt(reason) => Some(reason),
         Guard::Open => None,
@@ -122,7 +136,7 @@ fn found_out<'w>(text: &str, words: &'w [Word]) -> &'w [Word] {
 /// A sentence that only ends an order is stored where it ends one, unless it informs of something by itself: "you don't have to pick me up
 /// any more".
 fn told_of_order(said: &Utterance<'_>, words: &[Word], reading: Reading) -> Reading {
-    let informs = || model::informs(words, said.before, &words_of(said.before)) > 0;
+    let informs = || model::informs(words, said.before) > 0;
     if reading.rule != LIFTED || reading.slot.is_some() || !informs() {
         return reading;
     }
@@ -130,10 +144,11 @@ fn told_of_order(said: &Utterance<'_>, words: &[Word], reading: Reading) -> Read
 }
 
 /// A claim, and what its clause says beside the value that it gives, as a claim of its own: that holds where the value changes.
-fn apart(said: &Utterance<'_>, whole: Span, clause: Span, claim: Claim, own: &[Word], claims: &mut Vec<Claim>) {
+fn apart(said: &Utterance<'_>, whole: Whole, clause: Span, claim: Claim, own: &[Word], claims: &mut Vec<Claim>) {
     let words = within(own, clause);
-    let is_open = claim.doubt.is_none() && claim.category != Category::Discard && !said.text[clause.start..clause.end].ends_with('?');
-    let informs = |words: &[Word]| model::informs(words, "", &[]) > 0;
+    let is_told = claim.doubt.is_none() && claim.category != Category::Discard && !said.text[clause.start..clause.end].ends_with('?');
+    let is_open = is_told && claims.len() - whole.first < MOST_PARTS;
+    let informs = |words: &[Word]| model::informs(words, "") > 0;
     let cut = || rest::rest(&Sentence { text: said.text, words }, claim.slot.as_deref(), &informs);
     let Some(rest) = is_open.then(cut).flatten() else { return claims.push(claim) };
     let first = Span { start: clause.start, end: signs::widened(said.text, clause.start, words[rest.over - 1].end).1 };

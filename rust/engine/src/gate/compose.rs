@@ -7,7 +7,7 @@ use super::reading::Reading;
 use super::sentence::Sentence;
 use super::shift::Shift;
 use super::states::{is_of_computer, is_state};
-use super::words::{Span, Word, within, words as words_of};
+use super::words::{Span, Word, within};
 use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model, rules};
 
 /// The importance of a change, in thousandths, and how sure it is, as of what a rule reads.
@@ -83,7 +83,6 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     rest.retain(|span| !of_rule || !rules::is_change_of_mind(&Sentence { text: said.text, words: within(own, *span) }));
     let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
-    let asked = words_of(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
     // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
     let words = |rest: &[Span]| -> Vec<Word> { rest.iter().flat_map(|span| within(own, *span)).cloned().collect() };
@@ -92,7 +91,7 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     // "It starts at 10 tomorrow" says when what was spoken of is.
     let refers = left.first().is_some_and(|word| ["it", "it's", "he", "she", "they"].contains(&&*word.lower));
     let answers = || question(said.before, &left).is_some_and(asks_user) || dates::names_day(&left, said.at);
-    let score = model::informs(&left, said.before, &asked) + if refers && answers() { REFERS } else { 0 };
+    let score = model::informs(&left, said.before) + if refers && answers() { REFERS } else { 0 };
     let matters = model::matters(&alone, &left, said.before);
     let mut kept = (worth(matters), confidence(score), "model: it informs");
     let least = if of_rule || alone.ends_with('?') { 0 } else { -EASE };

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::lexicon::{FILLERS, FIRST, GREETINGS, PAST, SECOND, TIMES};
+use super::signs::begins_word;
 use super::words::{Word, among, words};
 use crate::process::Once;
 use crate::units::calendar::is_named;
@@ -117,12 +118,25 @@ pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnM
     last[begin..end].iter().take(3).for_each(|word| feature(&["pa", word]));
 }
 
-/// How sure the model is that a message informs: above 0 it does; 1/1024 of a logit.
-pub fn informs(text: &[Word], asked: &str, before: &[Word]) -> i64 {
+/// How sure the model is that a message informs: above 0 it does; 1/1024 of a logit. `before` is what the other side said last.
+pub fn informs(text: &[Word], before: &str) -> i64 {
     let weights = weights();
     let mut sum = weights.informs_bias;
-    features(text, asked, before, |_, hash| sum += weights.informs.get(&hash).copied().unwrap_or(0));
+    features(text, before, &last_words(before), |_, hash| sum += weights.informs.get(&hash).copied().unwrap_or(0));
     sum
+}
+
+/// The words at the end of a text that the first model may look at: so many that the rest of a long one is not cut.
+fn last_words(text: &str) -> Vec<Word> {
+    let (mut from, mut found) = (text.len(), 0);
+    for part in text.split_inclusive(char::is_whitespace).rev() {
+        if found == MAX_BEFORE {
+            break;
+        }
+        from -= part.len();
+        found += usize::from(part.contains(begins_word));
+    }
+    words(&text[from..])
 }
 
 /// Whether the first model has a weight for a word, in small letters: people type it in English.
@@ -182,4 +196,21 @@ pub fn described(text: &str, before: &str) -> (Vec<String>, Vec<f64>) {
     let (own, asked, mut names) = (words(text), words(before), Vec::new());
     features(&own, before, &asked, |feature, _| names.push(feature.to_owned()));
     (names, numbers(text, &own, before).to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_text_are_cut_alone() {
+        let long = "tea, \u{6771}\u{4EAC} don't - ok? im Ana ".repeat(1_000) + "\u{2019} \u{A0}Do you like it?\n ";
+        let (last, all) = (last_words(&long), words(&long));
+        assert!((MAX_BEFORE..2 * MAX_BEFORE).contains(&last.len()), "{} words", last.len());
+        let lower = |words: &[Word]| words.iter().rev().take(MAX_BEFORE).map(|word| word.lower.clone()).collect::<Vec<_>>();
+        assert_eq!(lower(&last), lower(&all));
+        for short in ["", " ", "?!", "tea?", "Do you like it? "] {
+            assert_eq!(last_words(short), words(short));
+        }
+    }
 }

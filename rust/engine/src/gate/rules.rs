@@ -1,6 +1,8 @@
 //! Rules: what a sentence of a user claims, where its form says it plainly. The rules of one subject are in one file, and here they are asked
 //! in turn. Sentences that no rule reads are left to the model.
 
+use std::cell::Cell;
+
 use super::assign::assigned;
 use super::attribute::{attribute, listed};
 use super::changes::{changed, promoted, replaced};
@@ -28,6 +30,7 @@ use super::together::together;
 use super::told::of_oneself;
 use super::words::{Word, among, has, starts};
 use super::{Category, LIFTED};
+use crate::interrupt;
 
 lists! { "rules":
     /// Words before what is claimed.
@@ -40,8 +43,38 @@ lists! { "rules":
     ENDED,
 }
 
+/// Readings within readings at most: "for the report, in March, ..." is read behind each of its limits.
+const MOST_NESTED: usize = 8;
+
+thread_local! {
+    /// Those that are under way on this thread.
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A reading that is under way.
+struct Nested;
+
+impl Nested {
+    /// Begins one; `None` where so many are under way.
+    fn begin() -> Option<Self> {
+        let under_way = NESTED.get();
+        (under_way < MOST_NESTED).then(|| {
+            NESTED.set(under_way + 1);
+            Self
+        })
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get() - 1);
+    }
+}
+
 /// The claims of a sentence; `None` where no rule reads it.
 pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
+    interrupt::step();
+    let _nested = Nested::begin()?;
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
