@@ -97,7 +97,7 @@ const NEGATIONS: [&str; 22] = [
     "forbidden",
 ];
 /// Words that may begin a sentence of a summary, whatever the messages say.
-const STARTERS: [&str; 75] = [
+const STARTERS: [&str; 74] = [
     "of",
     "a",
     "an",
@@ -169,7 +169,6 @@ const STARTERS: [&str; 75] = [
     "is",
     "are",
     "was",
-    "should",
     "can",
     "could",
     "still",
@@ -178,7 +177,7 @@ const STARTERS: [&str; 75] = [
 /// A line that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// The lines that the model wrote.
+    /// The line that the model wrote.
     pub text: String,
     /// Why: what it names that its messages do not.
     pub reason: String,

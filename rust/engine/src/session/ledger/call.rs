@@ -33,8 +33,8 @@ const SCHEMA: u8 = 1;
 /// Rows of a section that an entry keeps of what it did not show, or what stands in every prompt; the others are counted.
 const MOST_LEFT_OUT: usize = 64;
 
-/// The fate of the candidates: those that were shown for this question, and of each section the first that were not, or
-/// stands in every prompt.
+/// The fate of the candidates: those that were shown for this question, and of each section the first of those that were not shown or that
+/// stand in every prompt.
 fn bounded(explained: &[Explained]) -> Vec<Explained> {
     let mut left_out: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut kept = Vec::new();

@@ -62,7 +62,7 @@ impl Response {
     /// Reads an answer from JSON bytes.
     ///
     /// # Errors
-    /// `InvalidInput` for a shape that is not one of the three, and for a reply that says nothing.
+    /// `InvalidInput` for a shape that is not one of these, and for a reply that says nothing.
     pub fn read(bytes: &[u8]) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| no_object(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| no_object(raw))?;
