@@ -26,6 +26,7 @@ DELAY = 0.03  # seconds from the beginning of a call to the signal
 KEY = bytes(32)
 FACTS = [f"fact {n} about service-{n % 97} and port {8000 + n % 1000} of build {n * 7}" for n in range(6_000)]
 LONG = "some words of prose about port 8443. " * 300_000
+TOLD = [{"role": "user", "content": " ".join(f"Sorry, I meant Porto{n}." for n in range(60))}] * 60
 SAID = [{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "some words of prose " * 20} for n in range(3_000)]
 
 
@@ -61,6 +62,7 @@ def calls(folder: Path) -> dict[str, tuple[dict[str, object], Callable[[memspan.
         "reembed": ({"embedder": Slow()}, lambda engine: engine.reembed()),
         "session.compact": ({}, lambda engine: engine.user("u").session("s").compact(keep_exchanges=1)),
         "message": ({}, lambda engine: engine.user("v").session("t", "gpt-4o").add({"role": "user", "content": LONG})),
+        "learn": ({}, lambda engine: engine.user("v").learn(TOLD * 40)),
         "rewind": ({}, lambda engine: engine.user("u").session("s").rewind(0)),
         "session.delete": ({}, lambda engine: engine.user("u").session("s").delete()),
         "forget_stale": ({}, lambda engine: engine.user("u").forget_stale(unused_days=0, max_importance=1.0)),

@@ -129,7 +129,7 @@ calls! {
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
         reject(memory_id: String) Waits |own, now| own.engine.reject(own.scope, &memory_id, now);
         /// The decisions on messages from `first` on. The ones before are read for their questions.
-        judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_rows(heard.len())) |own, now|
+        judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_heard(&heard)) |own, now|
             Judgement::given(own.engine, own.scope, heard, first, discards_doubt, now).map(Judged);
         /// The same of the messages of a session from `begin` to before `end`.
         judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Long |own, now|

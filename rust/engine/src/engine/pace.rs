@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Engine;
 use crate::context::{Message, Part};
+use crate::gate::Heard;
 use crate::scope::Scope;
 use crate::session::{Ask, NewMessage};
 use crate::{Result, recall};
@@ -69,6 +70,13 @@ impl Pace {
     #[must_use]
     pub fn of_rows(rows: usize) -> Self {
         if rows > FEW_ROWS { Self::Long } else { Self::Waits }
+    }
+
+    /// That of judging messages for what is to be learnt.
+    #[must_use]
+    pub fn of_heard(heard: &[Heard]) -> Self {
+        let bytes: usize = heard.iter().map(|heard| heard.text.len()).sum();
+        if bytes > SHORT_TEXT { Self::Long } else { Self::of_rows(heard.len()) }
     }
 
     fn of_bytes(bytes: usize, short: usize) -> Self {
@@ -194,6 +202,9 @@ mod tests {
         assert_eq!([1, 2].map(Pace::of_page), [Pace::Short, Pace::Long]);
         assert_eq!([FEW_ROWS, FEW_ROWS + 1].map(Pace::of_rows), [Pace::Waits, Pace::Long]);
         assert_eq!([LONG_TEXT, LONG_TEXT + 1].map(Pace::of_work), [Pace::Waits, Pace::Long]);
+        let heard = |messages: usize, bytes: usize| vec![Heard::new(0, "user", &"a".repeat(bytes / messages), None); messages];
+        let few = [heard(4, SHORT_TEXT), heard(4, SHORT_TEXT + 4), heard(FEW_ROWS, FEW_ROWS), heard(FEW_ROWS + 1, FEW_ROWS + 1)];
+        assert_eq!(few.map(|heard| Pace::of_heard(&heard)), [Pace::Waits, Pace::Long, Pace::Waits, Pace::Long]);
         let message = |length: usize| [Message::text(crate::context::Role::User, &"x".repeat(length))];
         assert_eq!([SOON_COUNTED, SOON_COUNTED + 1].map(|length| Pace::of_messages(&message(length))), [Pace::Short, Pace::Long]);
     }

@@ -77,6 +77,8 @@ mod handed_tests;
 #[cfg(test)]
 mod kept_tests;
 #[cfg(test)]
+mod length_tests;
+#[cfg(test)]
 mod said_tests;
 #[cfg(test)]
 mod tests;
@@ -107,6 +109,8 @@ pub use tools::Tool;
 pub use values::{exclude, holds_beside, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 pub use words::{Beginnings, contraction};
 
+use std::cell::OnceCell;
+
 use answers::Health;
 use assistant::of_assistant;
 use clauses::by_clauses;
@@ -117,6 +121,8 @@ use question::{MOST_QUESTION, question, with_question};
 use reading::Reading;
 use sentence::Sentence;
 use words::{Span, Word, sentences, with_signs, within, words};
+
+use crate::interrupt;
 
 /// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
 pub const DENIAL: &str = "a denial: it says what is not so";
@@ -143,11 +149,12 @@ pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
 
 /// The same with so many corrections of corrections.
 fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
+    interrupt::step();
     let Heard { speaker, by, text, at: said_at, .. } = &messages[place];
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    let earlier = || {
+    let of_last = || {
         let by_them = |other: &Option<String>| match (other, by) {
             (Some(other), Some(by)) => by_name::same_name(other, by),
             _ => other == by,
@@ -157,13 +164,15 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
         let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
         last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))
     };
+    let kept = OnceCell::new(); // every sentence may ask for it
+    let earlier = || kept.get_or_init(of_last).as_slice();
     judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
 
 /// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
-    judge_after(said, &Vec::new)
+    judge_after(said, &|| &[])
 }
 
 /// Whether somebody asks in a text not to keep what it says, or a part of it.
@@ -173,7 +182,7 @@ pub fn is_off_record(text: &str) -> bool {
 }
 
 /// The claims of the last message that the same speaker said before.
-type Earlier<'a> = &'a dyn Fn() -> Vec<Claim>;
+type Earlier<'a> = &'a dyn Fn() -> &'a [Claim];
 
 /// The same of a message that may correct what its speaker claimed in the one before.
 fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
@@ -207,6 +216,7 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let (spans, quoted) = quoted::cut(said.text, sentences(said.text).into_iter().take(MAX_SENTENCES).collect(), &own);
     let of_others = [quoted, handed::parts(said, &spans, &own), others::parts(said.text, &spans, &own)].concat();
     for (place, span) in spans.into_iter().enumerate() {
+        interrupt::step();
         let text = &said.text[span.start..span.end];
         let of_mixed = || mixed.as_ref().and_then(|mixed| mixed.kept_out(said.text, span, &own));
         let out = kept_out(said, span, &of_others);
@@ -364,7 +374,7 @@ fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], e
     if guards::of_sentence(said.text, span, words) != Guard::Open {
         return None;
     }
-    let claim = corrects::applied(&correction, claims, said.before).or_else(|| corrects::applied(&correction, &earlier(), said.before))?;
+    let claim = corrects::applied(&correction, claims, said.before).or_else(|| corrects::applied(&correction, earlier(), said.before))?;
     let own = self::words(&claim.text);
     let (text, days_ago) = (dates::resolved(&claim.text, &own, 0, said.at), dates::days_ago(&own, said.at));
     Some(Claim { text, span: (span.start, span.end), days_ago, ..claim })
