@@ -14,24 +14,32 @@ const THROUGH: [&str; 4] = ["to", "until", "till", "through"];
 const AND: &str = "and";
 /// Verbs before two days of which the second takes the place of the first: "moved from Monday to Friday".
 const MOVES: [&str; 8] = ["moved", "rescheduled", "postponed", "shifted", "pushed", "changed", "delayed", "rebooked"];
+/// The longest text of a bracket: what is longer is not a day.
+const LONGEST: &str = "2025-05-05 through 2025-05-09";
 /// Words from one such day to the next one, at most: "(2025-12-20) to the 3rd of January (2026-01-03)".
 const MOST_BETWEEN: usize = 6;
 
-/// A text without such days, weeks and months.
+/// A text without such days, weeks and months. The space before a bracket goes with it.
 #[must_use]
 pub fn without_days(text: &str) -> Cow<'_, str> {
-    let mut left = Cow::Borrowed(text);
-    let mut from = 0;
-    while let Some(at) = next_bracket(&left, from) {
-        match bracket(&left[at..]) {
-            Some(day) => {
-                let length = day.len() + " ()".len();
-                left.to_mut().replace_range(at..at + length, "");
-            }
-            None => from = at + 2,
+    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    // One byte is found faster than two.
+    while let Some(next) = text[at..].find('(') {
+        let open = at + next;
+        at = open + 1;
+        let before = if open > done { &text[done..open] } else { out.as_str() };
+        if let Some(day) = day_before_bracket(&text[at..]).filter(|_| before.ends_with(' ')) {
+            out.push_str(&text[done..open]);
+            out.pop();
+            at += day.len() + ")".len();
+            done = at;
         }
     }
-    left
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
 }
 
 /// The rest of a text without the day that it begins with.
@@ -70,21 +78,15 @@ pub fn ranges(text: &str) -> Vec<Range<i64>> {
     out
 }
 
-/// Where the next " (" stands in a text, from a place on. One byte is found faster than two.
-fn next_bracket(text: &str, mut from: usize) -> Option<usize> {
-    loop {
-        let at = from + text[from..].find('(')?;
-        if at > from && text.as_bytes()[at - 1] == b' ' {
-            return Some(at - 1);
-        }
-        from = at + 1;
-    }
-}
-
 /// The day, days, week or month in brackets that a text begins with.
 fn bracket(rest: &str) -> Option<&str> {
-    let (inside, _) = rest.strip_prefix(" (")?.split_once(')')?;
-    is_day(inside).then_some(inside)
+    day_before_bracket(rest.strip_prefix(" (")?)
+}
+
+/// The day, days, week or month that a text begins with, up to the bracket that closes it.
+fn day_before_bracket(text: &str) -> Option<&str> {
+    let end = text.bytes().take(LONGEST.len() + 1).position(|byte| byte == b')')?;
+    Some(&text[..end]).filter(|inside| is_day(inside))
 }
 
 /// Whether a text is a day, days, a week or a month as learning writes it: "2025-05-05", "2025-05-05 to 2025-05-09", "week of 2025-05-05",
@@ -121,11 +123,22 @@ mod tests {
             ("May 3 to 9 (2025-05-03 to 2025-05-09), May 1 and 2 (2025-05-01 and 2025-05-02)", "May 3 to 9, May 1 and 2"),
             ("(2025-05-03 or 2025-05-09) x (2025-05-03 to May)", "(2025-05-03 or 2025-05-09) x (2025-05-03 to May)"),
             ("Release 1 (2025) (a) () (2025-5-1) (", "Release 1 (2025) (a) () (2025-5-1) ("),
+            ("May 3 (2025-05-03 through 2025-05-09) x", "May 3 x"),
+            ("x  (2025-05-03)(2025-05-04) (2025-05-05)", "x"),
+            ("x(2025-05-03) (y (2025-05-03) (2025-05-03", "x(2025-05-03) (y (2025-05-03"),
             ("", ""),
         ] {
             assert_eq!(without_days(text), left);
         }
         assert!(matches!(without_days("plain (text)"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_long_text_of_brackets_is_read_once() {
+        let open = " (".repeat(2_000_000);
+        assert!(matches!(without_days(&open), Cow::Borrowed(_)) && ranges(&open).is_empty());
+        let days = "x (2025-05-05)".repeat(300_000);
+        assert_eq!((without_days(&days), ranges(&days).len()), (Cow::Owned("x".repeat(300_000)), 300_000));
     }
 
     #[test]
