@@ -135,6 +135,14 @@ pub enum Source {
     Text(Arc<str>),
 }
 
+impl Source {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Url(text) | Self::Text(text) | Self::Base64 { data: text, .. } => text.len(),
+        }
+    }
+}
+
 /// An image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
@@ -221,6 +229,17 @@ impl Part {
             Self::Image(_) | Self::Document(_) => 0,
         }
     }
+
+    /// About how many bytes it takes in memory.
+    fn bytes(&self) -> usize {
+        let given = match self {
+            Self::ToolResult(result) => result.parts.iter().map(Self::bytes).sum(),
+            Self::Image(image) => image.source.bytes(),
+            Self::Document(document) => document.source.bytes(),
+            _ => self.size(),
+        };
+        size_of::<Self>() + given
+    }
 }
 
 /// A message in neutral form.
@@ -246,6 +265,12 @@ impl Message {
     pub fn tool_result(call_id: &str, text: &str, is_error: bool) -> Self {
         let result = ToolResult { call_id: call_id.into(), parts: vec![Part::Text(text.into())], is_error, key: None };
         Self { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] }
+    }
+
+    /// About how many bytes its parts take in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(Part::bytes).sum()
     }
 
     /// Its role, and a tool's where it holds results alone: Anthropic's shape sends those in the user's name.

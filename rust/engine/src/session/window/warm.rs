@@ -2,7 +2,8 @@
 //!
 //! A message never changes but by an edit (rewind, redact, a switch of models), and every edit counts up in the session's record:
 //! a cached value is valid as long as that number stays the same. So a prompt of a session that goes on reads only what is new, and a write
-//! looks only at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
+//! looks only at the turns that were not over at the one before. The cache is bounded by its sessions, its messages and their bytes: the
+//! sessions used longest ago go first. The one used last stays, however large it is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,8 @@ use crate::session::transcript::view::{KeptBlock, TurnRecord};
 const SESSIONS: usize = 256;
 /// Messages that are kept, of all sessions together.
 const MESSAGES: usize = 100_000;
+/// Bytes of messages that are kept, of all sessions together: those of as many messages of text as may be kept, and of few photographs.
+const BYTES: usize = 64 << 20;
 
 /// Values under consecutive numbers.
 #[derive(Debug, Clone)]
@@ -65,6 +68,8 @@ impl<T: Clone> Span<T> {
 pub(in crate::session) struct Warm {
     of: Option<(SessionKey, u64)>,
     pub messages: Span<Arc<Stored>>,
+    /// Bytes of the messages.
+    bytes: usize,
     pub turns: Span<TurnRecord>,
     pub blocks: Span<Arc<KeptBlock>>,
     /// Where messages stand that the last prompt asked for, be they in the window or before it.
@@ -169,7 +174,8 @@ impl Warm {
         let read_turns = read.turns.iter().map(|(number, turn)| (*number, turn));
         let oldest = self.turns.iter().chain(read_turns).filter(|(_, turn)| turn.start >= first).map(|(number, _)| number).min();
         let (messages, briefs) = (self.messages.with(first, &read.messages), std::mem::take(&mut read.briefs));
-        let mut warm = Self { of: Some(of), messages, briefs, fixed: Some(fixed), first_turn: Some(first_turn), ..Self::default() };
+        let bytes = messages.iter().map(|(_, stored)| stored.message.bytes()).sum();
+        let mut warm = Self { of: Some(of), messages, bytes, briefs, fixed: Some(fixed), first_turn: Some(first_turn), ..Self::default() };
         if let Some(oldest) = oldest {
             warm.turns = self.turns.with(oldest, &read.turns);
             warm.blocks = self.blocks.with(oldest, &read.blocks);
@@ -189,6 +195,15 @@ struct Kept {
     past: HashMap<u128, (u64, Arc<PastTurns>)>,
     uses: u64,
     messages: usize,
+    bytes: usize,
+}
+
+impl Kept {
+    /// A session's parts are kept no more.
+    fn left(&mut self, gone: &Warm) {
+        self.messages -= gone.messages.known.len();
+        self.bytes -= gone.bytes;
+    }
 }
 
 impl WarmSessions {
@@ -231,13 +246,14 @@ impl WarmSessions {
         kept.uses += 1;
         let now = kept.uses;
         kept.messages += warm.messages.known.len();
+        kept.bytes += warm.bytes;
         if let Some((_, old)) = kept.sessions.insert(key, (now, warm)) {
-            kept.messages -= old.messages.known.len();
+            kept.left(&old);
         }
-        while kept.sessions.len() > SESSIONS || kept.messages > MESSAGES && kept.sessions.len() > 1 {
+        while kept.sessions.len() > SESSIONS || (kept.messages > MESSAGES || kept.bytes > BYTES) && kept.sessions.len() > 1 {
             let oldest = kept.sessions.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
             let Some((_, gone)) = oldest.and_then(|key| kept.sessions.remove(&key)) else { return };
-            kept.messages -= gone.messages.known.len();
+            kept.left(&gone);
         }
     }
 }
@@ -245,6 +261,8 @@ impl WarmSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::image::Cost;
+    use crate::context::message::{Document, Message, Part, Role, Source, ToolResult};
 
     fn turns(starts: &[(u64, u64)]) -> HashMap<u64, TurnRecord> {
         starts.iter().map(|(turn, start)| (*turn, TurnRecord { start: *start, kept: None })).collect()
@@ -260,6 +278,36 @@ mod tests {
         let before = known.with(1, &HashMap::from([(4, 'd')]));
         assert_eq!(before.iter().collect::<Vec<_>>(), [(3, &'a'), (4, &'d'), (5, &'b')]);
         assert_eq!(known.with(7, &HashMap::from([(9, 'e')])).iter().collect::<Vec<_>>(), [(9, &'e')]);
+    }
+
+    #[test]
+    fn the_sessions_used_longest_ago_go_where_the_bytes_of_all_are_too_many() {
+        let data: Arc<str> = "A".repeat(BYTES / 4).into();
+        let photograph = || {
+            let source = Source::Base64 { media_type: "image/png".into(), data: Arc::clone(&data) };
+            let file = Part::Document(Document { source, title: None, context: None, citations: None });
+            let result = Part::ToolResult(ToolResult { call_id: "c".into(), parts: vec![file], is_error: false, key: None });
+            let message = Message { role: Role::Tool, name: None, parts: vec![result] };
+            let digest = Message::text(Role::Tool, "").digest();
+            Arc::new(Stored { message, cost: Cost { tokens: 1, exact: true }, digest })
+        };
+        let fixed = WarmFixed { epoch: 0, fixed: Arc::default(), pinned: Arc::default() };
+        let session = |photographs: u64| {
+            let mut read = ReadNow { messages: (0..photographs).map(|number| (number, photograph())).collect(), ..ReadNow::default() };
+            Arc::new(Warm::default()).with((0, 0), (SessionKey { partition: 1, session: 2 }, 0), &mut read, fixed.clone())
+        };
+        let kept = WarmSessions::default();
+        let is_kept = |key: u128| !kept.get(key).messages.known.is_empty();
+        (1..=3).for_each(|key| kept.put(key, session(1)));
+        kept.put(3, session(1));
+        assert!([1, 2, 3].into_iter().all(is_kept), "a session that is put again counts once");
+        kept.get(1);
+        kept.put(4, session(1));
+        assert!(!is_kept(2) && [1, 3, 4].into_iter().all(is_kept));
+        kept.put(5, session(5));
+        assert!([1, 3, 4].into_iter().all(|key| !is_kept(key)) && is_kept(5), "the newest one stays, however large it is");
+        kept.put(6, session(3));
+        assert!(!is_kept(5) && is_kept(6));
     }
 
     #[test]
