@@ -83,6 +83,25 @@ sys.stdin.read()
         assert engine.metrics()["writes_timed_out"] == 1
 
 
+def test_writes_that_change_nothing_are_not_counted(store: Path) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        session = user.session("s-1", model="gpt-4o")
+        session.add({"role": "user", "content": "hello"})
+        user.remember("Prefers tea", id="drink")
+        before = engine.metrics()
+        for _ in range(3):
+            assert user.remember("Prefers tea", id="drink").action == "duplicate"
+            with pytest.raises(memspan.IdConflict):
+                user.remember("Prefers coffee", id="drink")
+            assert session.cancel_tool_calls(reason="no call waits") == ()
+        after = engine.metrics()
+        assert (after["writes"], after["commits"]) == (before["writes"], before["commits"])
+        session.end()
+        with pytest.raises(memspan.StateError):
+            session.cancel_tool_calls(reason="the session is over")
+
+
 def test_the_lock_is_not_held_between_writes(store: Path) -> None:
     with memspan.open(store) as engine:
         engine.user("u").remember("Prefers tea")

@@ -26,6 +26,7 @@ const AHEAD_BYTES: usize = 256 << 10;
 
 /// Chunks that one transaction writes ahead.
 const AHEAD_CHUNKS: usize = 64;
+const CANCELLING: &str = "cancelling tool calls";
 
 /// A message with the JSON it was given as.
 #[derive(Debug, Clone)]
@@ -217,6 +218,9 @@ impl Session<'_> {
         check_name("reason", Some(reason))?;
         let status = self.status()?;
         let ids: Vec<String> = status.record.tally.open.iter().map(ToString::to_string).collect();
+        if ids.is_empty() {
+            return status.record.check_live(CANCELLING).map(|()| ids);
+        }
         let mut prepared = Vec::new();
         for id in &ids {
             let content = format!("[cancelled: {reason}]");
@@ -224,7 +228,7 @@ impl Session<'_> {
             prepared.push(self.prepare(NewMessage::given(given), Arguments::MustBeJson, now)?);
         }
         let (messages, cancelled) = (status.record.tally.messages, ids.clone());
-        self.edit("cancelling tool calls", now, move |writer| {
+        self.edit(CANCELLING, now, move |writer| {
             writer.check_index(Some(messages))?;
             for prepared in &prepared {
                 writer.add(prepared, None, None)?;

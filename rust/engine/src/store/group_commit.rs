@@ -74,6 +74,8 @@ enum State {
 struct Member {
     operation: Operation,
     outcome: Option<Result<()>>,
+    /// Whether something of it is in the transaction.
+    wrote: bool,
     ticket: Option<Arc<Ticket>>,
 }
 
@@ -111,7 +113,7 @@ impl GroupCommit {
 
     fn lead(&self, committer: &impl Committer, metrics: &Metrics, deadline: Instant, operation: Operation) -> Result<()> {
         let succession = Succession(self);
-        let mut members = vec![Member { operation, outcome: None, ticket: None }];
+        let mut members = vec![Member { operation, outcome: None, wrote: false, ticket: None }];
         let started = Instant::now();
         let committed = patiently(committer, deadline, &mut |txn| {
             let decision = self.run(txn, &mut members);
@@ -121,7 +123,7 @@ impl GroupCommit {
         drop(succession);
         add(&metrics.commit_microseconds, started.elapsed().as_micros() as u64);
         match &committed {
-            Ok(()) => add(&metrics.writes, members.len() as u64),
+            Ok(()) => add(&metrics.writes, members.iter().filter(|member| member.wrote).count() as u64),
             Err(error) => add(&metrics.writes_timed_out, u64::from(error.kind() == ErrorKind::StoreBusy)),
         }
         deliver(members, &committed)
@@ -160,7 +162,7 @@ impl GroupCommit {
             let mut state = lock(&ticket.state);
             if let State::Queued(operation) = std::mem::replace(&mut *state, State::Taken) {
                 drop(state);
-                return Some(Member { operation, outcome: None, ticket: Some(ticket) });
+                return Some(Member { operation, outcome: None, wrote: false, ticket: Some(ticket) });
             }
             *state = State::GivenUp;
         }
@@ -261,7 +263,9 @@ impl Member {
         let own = self.ticket.is_none();
         let outcome = catch_unwind(AssertUnwindSafe(|| if own { run() } else { interrupt::never(run) }));
         let outcome = outcome.unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));
-        let half_done = outcome.is_err() && txn.changes() != before;
+        let changed = txn.changes() != before;
+        let half_done = outcome.is_err() && changed;
+        self.wrote = outcome.is_ok() && changed;
         self.outcome = Some(outcome);
         if half_done { Decision::Again } else { Decision::Commit }
     }

@@ -23,7 +23,7 @@ macro_rules! metrics {
 metrics! {
     /// Write transactions committed.
     commits,
-    /// Operations in them; more than `commits` where writers shared a sync.
+    /// Operations that wrote something in them; more than `commits` where writers shared a sync.
     writes,
     /// Writes that gave up in the queue.
     writes_timed_out,
