@@ -34,7 +34,7 @@ use crate::{Error, ErrorKind};
 
 /// Messages that one transaction takes back.
 pub(super) const STEP: u64 = 256;
-/// Keys of other tables that one transaction removes.
+/// Epochs, and keys of other tables, that one transaction removes.
 const KEYS: usize = 1_024;
 /// The parts of a session besides its transcript, epochs and record, which are removed with it.
 const OWN_TABLES: [Table; 12] = [
@@ -349,8 +349,8 @@ fn marker_of(parts: &[Part]) -> &str {
     parts.iter().find_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).unwrap_or_default()
 }
 
-/// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
-/// death in between leaves something that maintenance finds.
+/// Removes a part of a hidden session; says whether there is more. Messages go first and epochs then, both from the end; the record goes last,
+/// so that a death in between leaves something that maintenance finds.
 pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed) -> Result<bool> {
     let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
     let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
@@ -365,9 +365,18 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Se
         record.write(pages, place)?;
         return Ok(true);
     }
-    for number in (0..=record.epoch).rev() {
-        remove_epoch(pages, place, number)?;
+    if record.epoch > 0 {
+        let first = record.epoch.saturating_sub(KEYS as u64);
+        for number in (first + 1..=record.epoch).rev() {
+            remove_epoch(pages, place, number)?;
+        }
+        record.epoch = first;
+        record.write(pages, place)?;
+        if first > 0 {
+            return Ok(true);
+        }
     }
+    remove_epoch(pages, place, 0)?;
     for table in OWN_TABLES {
         if remove_some(pages, place.all(table))? {
             return Ok(true);

@@ -288,6 +288,34 @@ fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
 }
 
 #[test]
+fn epochs_of_a_deleted_session_go_in_bounded_steps() {
+    const STEP: u64 = 1_024;
+    let (_folder, engine) = store();
+    let hide = |txn: &mut WriteTransaction<'_>| {
+        super::super::key::unname(txn, 1, scope().seed(txn.secret()), "s")?;
+        let known = SessionRecord::read(txn, PLACE)?.unwrap().epoch;
+        let mut epoch = StoredEpoch { system: None, tools: None, ..StoredEpoch::read(txn, PLACE, known)? };
+        for number in known + 1..=2 * STEP + 5 {
+            epoch.epoch.number = number;
+            epoch.write(txn, PLACE)?;
+        }
+        session_record(txn, |record| (record.state, record.epoch) = (SessionState::Hidden, 2 * STEP + 5))
+    };
+    engine.write(hide).unwrap();
+    let seed = scope().seed(engine.store().secret());
+    let step = || {
+        let goes_on = engine.write(move |txn| super::super::edit::purge_step(txn, PLACE, seed)).unwrap();
+        let left = engine.store().read(|pages| keys(pages, PLACE.all(Table::Epoch), false)).unwrap();
+        (goes_on, left.len() as u64)
+    };
+    assert_eq!(step(), (true, 2 * STEP + 6), "messages go first");
+    assert_eq!(step(), (true, STEP + 6));
+    assert_eq!(step(), (true, 6));
+    while step().0 {}
+    assert_eq!(step(), (false, 0));
+}
+
+#[test]
 fn a_session_that_is_half_deleted_or_half_copied_is_sound() {
     let (_folder, engine) = store();
     let hide = |txn: &mut WriteTransaction<'_>| {
