@@ -8,7 +8,7 @@ use super::lexicon::FILLERS;
 use super::lists::lists;
 use super::medicine;
 use super::sentence::Sentence;
-use super::shift::{Shift, tells_apart};
+use super::shift::{Shift, norm, tells_apart};
 use super::tools::Tool;
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, has, words};
@@ -119,6 +119,25 @@ impl Change {
             shift,
             medicines,
         })
+    }
+
+    /// Groups of words, of which a text that may be wrong has all of one, as [`Self::words_of`] gives them.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Vec<String>> {
+        let named = self.over.iter().chain(&self.gone).chain(&self.left).cloned().chain(self.dead.iter().map(|dead| vec![dead.clone()]));
+        let medicines = self.medicines.iter().map(|named| vec![named.split(' ').next().unwrap_or_default().to_owned()]);
+        // One word of the content may be missing.
+        let but = |left_out: usize| (0..self.content.len()).filter(move |at| *at != left_out).map(|at| self.content[at].clone()).collect();
+        let is_short = self.content.len() <= LEAST_SHARED;
+        let content = (0..self.content.len()).map(|at| if is_short { self.content.clone() } else { but(at) });
+        named.chain(medicines).chain(content).chain(self.shift.iter().flat_map(Shift::groups)).collect()
+    }
+
+    /// The words of a text in the forms in which they are compared.
+    #[must_use]
+    pub fn words_of(text: &str) -> Vec<String> {
+        let forms = |word: Word| [bare(&word.lower), norm(&word.lower), word.lower];
+        words(text).into_iter().flat_map(forms).collect()
     }
 
     /// Whether a text may be wrong about a thing of a team's. It does not matter who tells of its change.

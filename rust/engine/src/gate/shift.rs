@@ -457,7 +457,7 @@ fn is_idle(word: &str) -> bool {
 }
 
 /// A word as it is compared: without the ending of a plural or a possessive.
-fn norm(word: &str) -> String {
+pub(super) fn norm(word: &str) -> String {
     let word = word.strip_suffix("'s").unwrap_or(word);
     if ["on-call", "oncall", "pager", "off-call"].contains(&word) {
         return "oncall".to_owned();

@@ -3,11 +3,15 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use super::learn::Learning;
+use super::near::Moved;
 use super::new_memory::NewMemory;
+use super::outcome::Action;
 use super::record;
 use super::remember;
 use super::writer::PartitionWriter;
 use crate::Result;
+use crate::gate::Change;
 use crate::scope::{Scope, ScopeType};
 use crate::store::identity::Secret;
 use crate::store::pages::{MemoryPages, Pages, PagesMut};
@@ -97,4 +101,40 @@ fn a_batch_that_is_dropped_with_changes_says_so() {
     drop(PartitionWriter::open(&mut pages, &scope, 20, None).expect("opened"));
     assert_eq!(pages.half_done, 0, "nothing was changed");
     assert_eq!(record::current(&pages, partition, 1).expect("read").map(|memory| memory.text).as_deref(), Some("tea at five"));
+}
+
+#[test]
+fn claims_that_end_something_are_compared_with_those_that_name_it() {
+    const MANY: usize = 300;
+    let learnt =
+        |text: String, learning: Learning| NewMemory { learning: Some(Box::new(learning)), occurred_at: Some(7), ..NewMemory::new(text) };
+    let mut rows = Vec::new();
+    for number in 0..MANY {
+        let tool = format!("Tool{number}x");
+        rows.push(learnt(format!("I use {tool}."), Learning::default()));
+        rows.push(learnt(format!("I have a dinner with Sam{number}z on December 3 (2026-12-03)."), Learning::default()));
+        rows.push(learnt(format!("We deploy Part{number}w to Heroku{number}v."), Learning::default()));
+    }
+    let before = rows.len();
+    for number in 0..MANY {
+        let tool = format!("Tool{number}x");
+        rows.push(learnt(format!("I no longer use {tool}."), Learning { ends: Some(tool), ..Learning::default() }));
+        let moved = format!("The dinner with Sam{number}z is cancelled.");
+        rows.push(learnt(moved.clone(), Learning { moved: Moved::of(&moved), ..Learning::default() }));
+        let changed = format!("We got rid of Heroku{number}v.");
+        rows.push(learnt(changed.clone(), Learning { changed: Change::of(&changed), ..Learning::default() }));
+    }
+    let (mut pages, scope) = (Watched::default(), scope());
+    let rows: Vec<_> = rows.into_iter().map(|row| remember::prepare(&scope, Secret::default(), row).expect("checked")).collect();
+    let done = remember::write(&mut pages, &scope, &rows, 5000, None).expect("written");
+    let done: Vec<_> = done.into_iter().map(|one| one.expect("written")).collect();
+    for (at, one) in done[before..].iter().enumerate() {
+        let older = done[at].memory.number;
+        let is_met = if at % 3 == 2 {
+            one.memory.provenance.disputes == [older]
+        } else {
+            one.action == Action::Superseded && one.memory.supersedes == Some(older)
+        };
+        assert!(is_met, "{:?}: {} / {}", one.action, one.memory.text, done[at].memory.text);
+    }
 }

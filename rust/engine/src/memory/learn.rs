@@ -3,11 +3,10 @@
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
 
-use std::collections::{HashMap, HashSet};
-
+use super::claims::Asked;
 use super::heard;
 use super::kind::Kind;
-use super::near::{Moved, Relation, Statement};
+use super::near::{Moved, Named, Relation, Statement};
 use super::outcome::{Action, Remembered};
 use super::own::{Said, Whose};
 use super::record::{self, Memory};
@@ -77,102 +76,6 @@ enum Effect {
     Disputes,
 }
 
-/// A memory, read to be compared with those claims of a batch that are told of one speaker, or of nobody.
-#[derive(Debug)]
-struct Known {
-    statement: Statement,
-    slot: Option<String>,
-    /// The slot that it gives a value to in plain words.
-    attribute: Option<String>,
-    /// Whether it is told of that speaker, and read as they would have said it alone.
-    is_own: bool,
-}
-
-impl Known {
-    fn of(memory: &Memory, said: &Said) -> Self {
-        let own = said.own(memory).filter(|_| said.own.is_some());
-        let seen = own.as_ref().unwrap_or(memory);
-        let statement = Statement::of(&seen.text, seen.kind);
-        let attribute = said.slot_of(&statement, own.is_some());
-        Self { statement, slot: memory.slot.clone(), attribute, is_own: own.is_some() }
-    }
-
-    /// Whether a claim may do something to it: most do not, and its record is not read.
-    fn concerns(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> bool {
-        let claim = said.own.as_ref().filter(|_| self.is_own).unwrap_or(&said.statement);
-        let attribute = self.attribute.as_ref();
-        claim.stands_to(&self.statement) != Relation::Different
-            || named.is_some_and(|named| self.statement.speaks_of(named))
-            || attribute.is_some() && (claim.attribute == self.statement.attribute || slot == attribute)
-            || self.slot.is_some() && self.slot == said.attribute
-            || claim.occasion.corrects(&self.statement.occasion)
-            || claim.has_instead(&self.statement)
-    }
-}
-
-/// The claims that a batch has learnt so far, and the memories they were compared with. No claim is compared with all the others: those
-/// that it can say again or against begin with the same words, or give a value to the same name.
-#[derive(Debug, Default)]
-pub(super) struct Claims {
-    /// The memories by the name of the speaker whose claims are compared with them, and by number.
-    known: HashMap<String, HashMap<u32, Known>>,
-    ended: HashSet<u32>,
-    written: Vec<u32>,
-    by_begin: HashMap<String, Vec<u32>>,
-    by_name: HashMap<String, Vec<u32>>,
-}
-
-impl Claims {
-    /// Adds a claim that was written.
-    pub fn add(&mut self, memory: &Memory, learning: &Learning) {
-        let (number, said) = (memory.number, Said::of(memory, learning.by.as_deref()));
-        for begin in said.begins() {
-            self.by_begin.entry(begin).or_default().push(number);
-        }
-        for name in said.attribute.iter().chain(&memory.slot).chain(said.class()) {
-            self.by_name.entry(name.clone()).or_default().push(number);
-        }
-        self.written.push(number);
-        self.note(memory, &said);
-    }
-
-    /// The written claims that were not ended, in the order in which they were written.
-    fn current(&self) -> Vec<u32> {
-        self.written.iter().copied().filter(|number| !self.ended.contains(number)).collect()
-    }
-
-    /// The written claims that another may do something to, in the order in which they were written.
-    fn beside(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
-        let is_current = |number: &u32| !self.ended.contains(number);
-        if named.is_some() {
-            return self.current();
-        }
-        let begins = said.begins().filter_map(|begin| self.by_begin.get(&begin));
-        let names = said.attribute.iter().chain(slot).chain(said.class()).filter_map(|name| self.by_name.get(name));
-        let mut numbers: Vec<u32> = begins.chain(names).flatten().copied().filter(is_current).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
-    }
-
-    /// Whether it is known that a claim does nothing to that memory.
-    fn rules_out(&self, number: u32, said: &Said, slot: Option<&String>, named: Option<&String>) -> bool {
-        let known = self.known.get(said.of_whom()).and_then(|known| known.get(&number));
-        known.is_some_and(|known| !known.concerns(said, slot, named))
-    }
-
-    /// Forgets a memory that was ended: no claim does anything to it any more.
-    fn forget(&mut self, number: u32) {
-        self.ended.insert(number);
-    }
-
-    /// Notes what a memory of the store says to a claim.
-    fn note(&mut self, memory: &Memory, said: &Said) {
-        let known = self.known.entry(said.of_whom().to_owned()).or_default();
-        known.entry(memory.number).or_insert_with(|| Known::of(memory, said));
-    }
-}
-
 /// Memories that were written last: what a correction may be about.
 const RECENT: u32 = 24;
 /// The source of what a model says.
@@ -187,10 +90,11 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     });
     let left = of_another_thing(writer, memory, &said, learning)?;
     let of_profile = leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
-    let named = learning.replaces.as_ref().or(learning.ends.as_ref());
+    let named = learning.replaces.as_ref().or(learning.ends.as_ref()).map(|named| Named::of(named));
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
     let is_of_any = learning.moved.is_some() || learning.changed.is_some();
-    let batch = if is_of_any { writer.claims.current() } else { writer.claims.beside(&said, memory.slot.as_ref(), named) };
+    let asked = Asked { said: &said, learning, named: named.as_ref(), lift: lift.as_ref() };
+    let batch = writer.claims.beside(&asked, memory.slot.as_ref());
     let next = writer.head.next_number;
     let recent = if said.statement.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
     let mut moved = Vec::new();
@@ -198,7 +102,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     met.disputed.extend(of_profile);
     met.left = left.filter(|_| memory.slot.is_some());
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
-        if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
+        if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &asked, memory.slot.as_ref()) {
             continue;
         }
         let known = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock));
@@ -402,7 +306,7 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
         let may_end = || if ends { claim.fits(known, &other, named) } else { !is_choice() || other.is_switched(known, named) };
         if of_medicine() { gate::takes(&known.text, named) } else { may_end() }
     };
-    if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
+    if replaces && named.is_some_and(|named| other.speaks_of(&Named::of(named)) && is_over(named)) {
         return Effect::Ends;
     }
     let is_plan = || matches!(known.kind, Kind::Episodic | Kind::Semantic);
@@ -439,7 +343,7 @@ fn is_of_another_thing(memory: &Memory, claim: &Statement, known: &Memory, other
     learning.merely_gives
         && sessions.is_some_and(|(new, old)| new != old)
         && is_same_name
-        && learning.was.as_ref().is_none_or(|was| !other.speaks_of(was))
+        && learning.was.as_ref().is_none_or(|was| !other.speaks_of(&Named::of(was)))
         && gate::is_of_thing_at_hand(&memory.text, name)
 }
 

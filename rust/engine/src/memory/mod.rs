@@ -7,6 +7,7 @@ pub mod access;
 mod ages;
 #[cfg(test)]
 mod batch_tests;
+mod claims;
 mod conditions;
 pub mod core;
 pub(crate) mod doctor;

@@ -66,6 +66,11 @@ impl Occasion {
         Self { values, corrects }
     }
 
+    /// Whether it gives any value.
+    pub fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// Whether it may correct anything.
     pub fn is_correction(&self) -> bool {
         self.corrects && !self.values.is_empty()

@@ -81,6 +81,26 @@ impl Said {
         self.own.as_ref().unwrap_or(&self.statement).tool.as_ref().map(|tool| &tool.class)
     }
 
+    /// Keys of its statement, and those of it as its speaker would make it alone.
+    pub fn links(&self, of: fn(&Statement) -> Vec<String>) -> Vec<String> {
+        let own = self.own.iter().flat_map(of).map(|link| format!("{}: {link}", self.of_whom()));
+        of(&self.statement).into_iter().chain(own).collect()
+    }
+
+    /// Whether it gives a time, a day or a number of people.
+    pub fn names_occasion(&self) -> bool {
+        self.statements().any(|statement| statement.occasion.has_values())
+    }
+
+    /// Whether it may correct one.
+    pub fn corrects_occasion(&self) -> bool {
+        self.statements().any(|statement| statement.occasion.is_correction())
+    }
+
+    fn statements(&self) -> impl Iterator<Item = &Statement> {
+        [&self.statement].into_iter().chain(&self.own)
+    }
+
     /// The words with which others begin that it may do something to.
     pub fn begins(&self) -> impl Iterator<Item = String> {
         let own = self.own.as_ref().map(|own| format!("{}: {}", self.of_whom(), own.begin()));

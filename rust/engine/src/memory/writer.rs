@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::claims::Claims;
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
-use super::learn::Claims;
 use super::record::{self, Ending, Memory, State};
 use super::relation::{self, Given, Relation};
 use super::slots::{self, Slot};

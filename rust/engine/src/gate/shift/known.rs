@@ -26,6 +26,14 @@ struct Known<'s, 'a> {
 }
 
 impl Shift {
+    /// Groups of words, of which a text that may be wrong has all of one.
+    pub fn groups(&self) -> Vec<Vec<String>> {
+        let telling = |word: &&String| !among(&GENERIC, word);
+        let is_vague = !self.thing.iter().any(|word| telling(&word));
+        let thing = self.thing.iter().filter(|word| is_vague || telling(word)).cloned().collect();
+        self.olds.iter().cloned().chain([thing]).collect()
+    }
+
     /// Whether a text may be wrong since: it says that a thing has the value that it had, or another value of the same kind.
     pub fn is_of(&self, text: &str) -> bool {
         let own = without_dates(text, words(text));

@@ -7,10 +7,41 @@ use crate::gate;
 use crate::memory::kind::Kind;
 use crate::memory::record::Memory;
 
+/// What a user names, read once to be looked for in many statements.
+#[derive(Debug)]
+pub struct Named {
+    words: Vec<String>,
+    /// Its words as they are told of somebody: who is diabetic has diabetes.
+    as_told: Vec<String>,
+}
+
+impl Named {
+    pub fn of(named: &str) -> Self {
+        let as_told = lowered(&tokens(&format!("I am {named}")));
+        Self { words: lowered(&tokens(named)), as_told: as_told.get(2..).unwrap_or_default().to_vec() }
+    }
+
+    /// The runs of words of which a statement has one that speaks of it.
+    pub fn runs(&self) -> [&[String]; 2] {
+        [&self.words, &self.as_told]
+    }
+}
+
 /// Words of a decision before what was decided on, beside those of a name.
 const MOST_DECIDED: usize = 3;
 
 impl Statement {
+    /// Its words in small letters.
+    pub fn words(&self) -> Vec<String> {
+        lowered(&self.tokens)
+    }
+
+    /// Whether it speaks of what a user names: all its words are there, in order.
+    pub fn speaks_of(&self, named: &Named) -> bool {
+        let text = lowered(&self.tokens);
+        named.runs().iter().any(|run| !run.is_empty() && text.windows(run.len()).any(|window| window == *run))
+    }
+
     /// Whether what it says is over can be what a memory says, by its verb: who does not work at a place any more lives where they lived.
     /// A slot's value is over only where that value itself is: who stopped taking a pill has measured what they measured.
     pub fn fits(&self, known: &Memory, other: &Self, named: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Whether a habit of now takes the place of an older one: "I drive a Tesla now" that of "I drive a Golf", "we deploy on Tuesdays now" that of
 //! "we deploy on Fridays". A habit without "now" or "again" takes none: who drives a Tesla may drive a Golf as well.
 
-use super::words::{Token, is_denial};
+use super::links::joined;
+use super::words::{Token, forms, is_denial};
 use crate::units::calendar::WEEKDAYS;
 
 /// Verbs of what is mostly done in one way at a time.
@@ -51,6 +52,27 @@ pub(super) fn takes_over(new: &[Token], old: &[Token]) -> bool {
     }
     let (new, old) = (without_again(new), without_again(old));
     is_other_way(new, old) || is_other_plan(new, old) || is_other_work(new, old) || is_other_place(new, old) || is_other_value(new, old)
+}
+
+/// The keys of the kinds of habits that it may tell of.
+pub(super) fn links(tokens: &[Token]) -> Vec<String> {
+    let tokens = without_again(tokens);
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Vec::new() };
+    let word = |at: usize| tokens.get(at).map_or("", |token| token.form.as_str());
+    let who = first.form.split('\'').next().unwrap_or_default();
+    let mut out = Vec::new();
+    if ONE_WAY.contains(&word(1)) || word(1) == "work" {
+        out.push(format!("way {} {}", word(0), word(1)));
+    }
+    if PLANS.contains(&last.form.as_str()) {
+        out.push(format!("plan {who} {}", last.form));
+    }
+    if word(1) == "is" && ["reading", "watching"].contains(&word(2)) {
+        out.push(format!("work {} {}", word(0), word(2)));
+    }
+    let is_verb = |at: &usize| ONE_AT_A_TIME.contains(&(word(*at), word(at + 1)));
+    out.extend((1..=MOST_WORDS).find(is_verb).map(|verb| format!("at {}", joined(forms(&tokens[..verb + 2])).to_lowercase())));
+    out
 }
 
 fn without_again(tokens: &[Token]) -> &[Token] {

@@ -7,14 +7,16 @@
 mod attribute;
 mod ends;
 mod habits;
+mod links;
 mod moved;
 mod tastes;
 mod words;
 
 use self::attribute::attribute;
 pub(crate) use self::attribute::{holds_beside, is_of_another_thing};
+pub use self::ends::Named;
 pub use self::moved::Moved;
-use self::words::{Token, affirmed, forms, is_denial, lowered, tokens};
+use self::words::{Token, affirmed, forms, is_denial, tokens};
 use super::kind::Kind;
 use super::occasion::Occasion;
 use crate::gate::{self, Limits, Tool};
@@ -235,14 +237,6 @@ impl Statement {
         let has = |form: &str| forms(&theirs).any(|other| other.eq_ignore_ascii_case(form));
         self.attribute.is_some() && self.attribute == other.attribute && !mine.is_empty() && forms(&mine).all(has)
     }
-
-    /// Whether it speaks of what a user names: all its words are there, in order.
-    pub fn speaks_of(&self, named: &str) -> bool {
-        let text = lowered(&self.tokens);
-        let has = |named: &[String]| !named.is_empty() && text.windows(named.len()).any(|window| window == named);
-        // Who is diabetic has diabetes.
-        has(&lowered(&tokens(named))) || lowered(&tokens(&format!("I am {named}"))).get(2..).is_some_and(has)
-    }
 }
 
 /// Whether the words before a verb name what has the value. "I still" and "we no longer" name nobody who has one at a time.
@@ -267,33 +261,35 @@ fn corrects_in_place(new: &[Token], old: &[Token]) -> bool {
 /// Whether two say on which number one server is: "payments-api runs on port 9443" and "payments-api listens on port 8443 in eu-1". They may
 /// be about two places.
 fn has_another_number(new: &[Token], old: &[Token]) -> bool {
-    let numbered = |tokens: &[Token]| {
-        let (subject, verb) = (tokens.first()?, tokens.get(1)?);
-        let [on, noun, number] = tokens.get(2..5)? else { return None };
-        let serves = subject.value && SERVES.contains(&verb.form.as_str()) && on.form == "on" && !noun.value;
-        let digits = number.form.bytes().all(|byte| byte.is_ascii_digit());
-        (serves && digits).then(|| (subject.form.clone(), noun.form.clone(), number.form.clone()))
-    };
     let (Some(new), Some(old)) = (numbered(new), numbered(old)) else { return false };
     new.0 == old.0 && new.1 == old.1 && new.2 != old.2
+}
+
+/// The server, the noun and the number of "payments-api runs on port 9443".
+fn numbered(tokens: &[Token]) -> Option<(&str, &str, &str)> {
+    let (subject, verb) = (tokens.first()?, tokens.get(1)?);
+    let [on, noun, number] = tokens.get(2..5)? else { return None };
+    let serves = subject.value && SERVES.contains(&verb.form.as_str()) && on.form == "on" && !noun.value;
+    let digits = number.form.bytes().all(|byte| byte.is_ascii_digit());
+    (serves && digits).then(|| (subject.form.as_str(), noun.form.as_str(), number.form.as_str()))
 }
 
 /// Whether two orders differ in how much of one thing they ask for: "use 2 spaces from now on" and "use 4 spaces".
 fn counts_otherwise(new: &[Token], old: &[Token]) -> bool {
     const BEFORE: [&str; 9] = ["under", "over", "with", "least", "most", "than", "within", "about", "to"]; // not "run step 2 first"
-    let bare = |tokens: &[Token]| {
-        let lasting = [("from", "on"), ("going", "forward")]
-            .iter()
-            .any(|(first, last)| matches!(tokens, [.., one, other] if one.form == *first && other.form == *last));
-        tokens.len() - if lasting { 2 } else { 0 }
-    };
-    let (new, old) = (&new[..bare(new)], &old[..bare(old)]);
+    let (new, old) = (without_lasting(new), without_lasting(old));
     let same = new.iter().zip(old).take_while(|(a, b)| a.form == b.form).count();
     let counted = |tokens: &[Token]| tokens.get(same).is_some_and(is_counted);
     let (Some(behind), Some(other)) = (new.get(same + 1..), old.get(same + 1..)) else { return false };
     let is_unit = |token: &Token| !token.value && token.form.len() > 2;
     let is_amount = same == 1 || same > 1 && BEFORE.contains(&new[same - 1].form.as_str());
     is_amount && counted(new) && counted(old) && forms(behind).eq(forms(other)) && behind.first().is_some_and(is_unit)
+}
+
+/// An order without "from now on" at its end.
+fn without_lasting(tokens: &[Token]) -> &[Token] {
+    let ends = |words: [&str; 2]| matches!(tokens, [.., one, other] if one.form == words[0] && other.form == words[1]);
+    if ends(["from", "on"]) || ends(["going", "forward"]) { &tokens[..tokens.len() - 2] } else { tokens }
 }
 
 /// Whether a word begins with a digit.
@@ -353,7 +349,7 @@ mod tests {
     }
 
     fn speaks_of(text: &str, named: &str) -> bool {
-        Statement::of(text, Kind::Semantic).speaks_of(named)
+        Statement::of(text, Kind::Semantic).speaks_of(&Named::of(named))
     }
 
     #[test]

@@ -97,6 +97,18 @@ impl Moved {
         (!content.is_empty() && !is_others).then(|| Self { content, on: ranges(then) })
     }
 
+    /// The key of the plans of that content.
+    #[must_use]
+    pub fn link(&self) -> String {
+        link(&self.content)
+    }
+
+    /// The same of the plan that a text tells of.
+    #[must_use]
+    pub fn link_of(text: &str) -> Option<String> {
+        Plan::of(text).map(|plan| link(&plan.content))
+    }
+
     /// Whether a memory is that plan, as it was known, and its day had not come on the day `today`.
     #[must_use]
     pub fn is_of(&self, text: &str, today: i64) -> bool {
@@ -119,6 +131,10 @@ impl Plan {
         let is_others = own.iter().any(|word| OTHERS.contains(&&**word) || UNSURE.contains(&&**word)) || is_of_another(&own);
         (is_own && !tells_more && !is_others).then(|| Self { content: content_of(&own), day: day.clone() })
     }
+}
+
+fn link(content: &[String]) -> String {
+    format!("moved {}", content.join(" "))
 }
 
 /// A sentence up to the day to which something was moved, and from there on: "The call on Monday (2026-11-30) was moved | to Friday

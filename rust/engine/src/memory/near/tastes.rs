@@ -66,6 +66,15 @@ fn refused(tokens: &[Token]) -> Option<Vec<&str>> {
     }
 }
 
+/// The keys of what it says that the user likes, eats, or does not eat.
+pub(super) fn links(tokens: &[Token]) -> Vec<String> {
+    let liked = taste(tokens).map(|(object, _)| format!("taste {}", object.join(" ")));
+    let kinds = |food| FOODS.iter().map(|(kind, _)| *kind).filter(move |kind| is_of(food, kind)).chain([food]);
+    let food = eaten(tokens).into_iter().flat_map(kinds).map(|kind| format!("food {kind}"));
+    let out = refused(tokens).into_iter().flatten().map(|kind| format!("food {kind}"));
+    liked.into_iter().chain(food).chain(out).collect()
+}
+
 /// Whether it is no more than a diet by its name.
 pub(super) fn is_diet(tokens: &[Token]) -> bool {
     let said: Vec<&str> = affirmed(tokens).collect();
