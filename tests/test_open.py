@@ -48,6 +48,57 @@ def test_read_only_makes_nothing_and_writes_nothing(store: Path) -> None:
         assert len(user.recall("x")) == 0
 
 
+READ_ONLY_MOUNT = """
+import sys, memspan
+try:
+    with memspan.open(sys.argv[1], read_only=True) as engine:
+        print(len(list(engine.user("u").memories())), flush=True)
+        sys.stdin.readline()
+        print(len(list(engine.user("u").memories())), engine.check().sound, flush=True)
+except memspan.Error as error:
+    print(type(error).__name__, error, flush=True)
+"""
+
+
+def on_a_read_only_mount(store: Path, mounted: Path) -> subprocess.Popen[str]:
+    """A process that reads the store by another mount of its folder, which is read-only, as a container with a volume `:ro` has it."""
+    mount = f'mount --bind "{store}" "{mounted}" && mount -o remount,ro,bind "{mounted}" && exec "$@"'
+    command = ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, "-c", READ_ONLY_MOUNT, str(mounted)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def can_mount() -> bool:
+    tried = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"]
+    return bool(shutil.which("unshare")) and subprocess.run(tried, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="this user may not mount a file system")
+def test_nobody_writes_under_a_reader_on_a_read_only_mount(store: Path, tmp_path: Path) -> None:
+    """Such a reader has no lock that LMDB knows. Writers wrote over the pages that it read, and it died of that."""
+    mounted = tmp_path / "mounted"
+    mounted.mkdir()
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea")
+        said = on_a_read_only_mount(store, mounted).communicate(timeout=60)[0]
+        assert said.startswith("StoreNotShareable opening the store")
+        assert "read a backup" in said
+        user.remember("Lives in Lisbon")
+    with on_a_read_only_mount(store, mounted) as reader, on_a_read_only_mount(store, mounted) as other:
+        for process in (reader, other):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "2\n"
+        with memspan.open(store, busy_timeout_seconds=1) as engine:
+            with pytest.raises(memspan.StoreBusy, match="on a mount that is read-only"):
+                engine.user("u").remember("Has a dog")
+            assert len(list(engine.user("u").memories())) == 2
+        for process in (reader, other):
+            assert process.communicate("\n", timeout=60)[0] == "2 True\n"
+    with memspan.open(store) as engine:
+        assert engine.user("u").remember("Has a dog").action == "added"
+        assert engine.check().sound
+
+
 def test_two_engines_of_a_process_share_a_store_and_close_apart(store: Path) -> None:
     first, second = memspan.open(store), memspan.open(store)
     first.user("u").remember("Prefers tea")

@@ -230,7 +230,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
             it. A power cut may undo the last commit, and the death of the process loses nothing.
         clock: Returns the time now, as an aware `datetime` of 1970 or later; the system's clock by default.
         read_only: Refuse every write, and make no store. A reader has a lock all the same, which it writes beside the data: it needs the
-            right to, unless the whole file system is read-only.
+            right to. On a read-only mount it does without, and keeps writers out for as long as it has the store open. It is refused there
+            while a process has the store open by another mount, and writes of later ones wait for it, and end with `StoreBusy`.
         key: Encrypts every value of the store: 32 bytes that every caller of `open` must give, or a function that returns them, such as a
             client of a key service. A new store is encrypted if there is one. `Engine.rekey` changes it. Without it nothing is readable.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
@@ -251,7 +252,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         StoreCorrupt: The folder holds something other than a store, or a damaged one.
         StoreVersion: The store was written by a newer memspan.
         WrongKey: The key is not the store's, or is missing; or the store is not encrypted.
-        StoreNotShareable: Its locks cannot be shared from here: a network file system, another container.
+        StoreNotShareable: Its locks cannot be shared from here: a network file system, another container, a read-only mount of a store
+            that another process has open.
 
     Examples:
         >>> with memspan.open("assistant.memspan") as opened:

@@ -209,7 +209,7 @@ class WrongKey(StoreError, PermissionError):
 
 
 class StoreNotShareable(StoreError, OSError):
-    """The store is open where its locks cannot be shared: another container, another libc, a network file system."""
+    """The store is open where its locks cannot be shared: another container, another libc, a network file system, a read-only mount."""
 
 
 class StoreFull(StoreError, OSError):

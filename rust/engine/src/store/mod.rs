@@ -30,6 +30,7 @@ pub mod pages;
 pub mod prefetch;
 pub mod presence;
 pub mod progress;
+pub mod read_lock;
 pub mod repair;
 pub mod reserve;
 pub(crate) mod step;

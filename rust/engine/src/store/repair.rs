@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::copy::{BATCH_BYTES, check_target};
 use super::envelope;
@@ -17,8 +18,12 @@ use super::identity::{Secret, StoreId};
 use super::keys::{Key, STORE, Table, u32_at};
 use super::meta::{self, Meta};
 use super::pages::PagesMut;
+use super::read_lock::ReadLock;
 use super::tree::page::{Kind, Order, Page};
 use crate::{Error, Result, interrupt};
+
+/// How long it waits for a write to the damaged store, where it must.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The report on the repair of a damaged store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +58,7 @@ pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Rep
 pub fn repair_and(source: &Path, target: &Path, format: u32, now: i64, mend: Mend<'_>) -> Result<Repaired> {
     check_target("repairing into", target)?;
     let from = Folder::new(source.to_owned());
+    let _read_lock = ReadLock::where_needed(source, Instant::now() + PATIENCE)?;
     let (damaged, next) = in_use(&from, format)?;
     let repaired = generation::found(&Folder::new(target.to_owned()), |workshop| save(&damaged.snapshot()?, workshop, (format, now), mend));
     let number = damaged.number();

@@ -57,7 +57,8 @@ impl WriterLock {
             Ok(locked.then_some(()))
         })?;
         if locked.is_none() {
-            return Err(self.busy(started.elapsed()));
+            let shared = flock(&self.file, libc::LOCK_SH | libc::LOCK_NB).unwrap_or(false); // given back with the guard
+            return Err(if shared { self.is_read(started.elapsed()) } else { self.busy(started.elapsed()) });
         }
         require_named(&self.file, &self.path)?;
         self.sign();
@@ -94,6 +95,19 @@ impl WriterLock {
             ),
         )
         .with("holder", i64::from(holder))
+        .with("waited_seconds", waited.as_secs_f64())
+    }
+
+    /// The error where readers hold it, each a [`super::read_lock::ReadLock`].
+    fn is_read(&self, waited: Duration) -> Error {
+        Error::new(
+            ErrorKind::StoreBusy,
+            format!(
+                "writing to the store {}: a process reads it on a mount that is read-only, where it can only hold the writers' lock, and did \
+                 so for as long as this write was allowed to wait; nothing was written: close the store there, or mount it writable",
+                self.path.parent().unwrap_or(&self.path).display(),
+            ),
+        )
         .with("waited_seconds", waited.as_secs_f64())
     }
 }

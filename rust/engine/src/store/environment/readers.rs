@@ -13,6 +13,7 @@ use std::path::Path;
 
 use crate::store::files::own;
 use crate::store::folder::io_error;
+use crate::store::read_lock::is_read_only_mount;
 use crate::{Error, ErrorKind, Result};
 
 /// LMDB's byte of those who have the table open.
@@ -31,8 +32,11 @@ pub(super) struct ReaderTable {
 
 impl ReaderTable {
     /// Joins those who have the table at `path` open. LMDB has it open in this process, and nobody has a snapshot here yet. None where the
-    /// file system is read-only and there is none.
+    /// mount is read-only: LMDB does without the table there, and the next to open the store for writing has to find that nobody uses it.
     pub fn join(path: &Path, read_only: bool) -> Result<Option<Self>> {
+        if read_only && is_read_only_mount(path) {
+            return Ok(None);
+        }
         let failed = |e: &std::io::Error| io_error("opening the store", path, e);
         let file = match own().read(true).open(path) {
             Err(e) if read_only && e.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -25,6 +25,7 @@ use crate::store::meta;
 use crate::store::metrics::{Metrics, add};
 use crate::store::migrate::Formats;
 use crate::store::presence::Presence;
+use crate::store::read_lock::ReadLock;
 use crate::store::vault::StoreKey;
 use crate::store::waiting;
 use crate::store::writer_lock::WriterLock;
@@ -176,6 +177,8 @@ pub struct Opened {
     left: Option<Environment>,
     lock: Option<WriterLock>,
     presence: Option<Presence>,
+    /// Of a reader that cannot announce itself.
+    _read_lock: Option<ReadLock>,
     _counted: Counted,
 }
 

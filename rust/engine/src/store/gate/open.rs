@@ -16,6 +16,7 @@ use crate::store::meta::{self, Meta};
 use crate::store::metrics::Metrics;
 use crate::store::migrate::{self, Formats};
 use crate::store::presence::{Presence, check_file_system};
+use crate::store::read_lock::ReadLock;
 use crate::store::vault::{StoreKey, Vault, wrong_key};
 use crate::store::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
@@ -251,8 +252,16 @@ impl Store {
 
     /// Opens the generation in use, beginning where CURRENT points and following what is retired.
     pub(super) fn open_newest(&self) -> Result<Opened> {
-        let number = self.folder.start()?;
+        let number = self.start()?;
         self.open_from(number, number)
+    }
+
+    /// The generation to begin with. A folder that was taken away while it was open is told as [`Self::open`] tells it.
+    fn start(&self) -> Result<GenerationNumber> {
+        self.folder.start().map_err(|error| match self.folder.look() {
+            Ok(Found::Nothing) if self.identity.get().is_some() => removed(self.folder.root()),
+            _ => error,
+        })
     }
 
     /// The same behind a generation that is open and stays so; `None` where it is not known yet to be replaced for good.
@@ -272,9 +281,11 @@ impl Store {
         let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));
         let mode = self.mode(false);
         let writable = |result: Result<_>| if mode.read_only { Ok(result.ok()) } else { result.map(Some) };
-        let presence = match Presence::announce(self.folder.root(), deadline) {
-            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
-            other => Some(other?),
+        let (presence, read_lock) = match Presence::announce(self.folder.root(), deadline) {
+            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => {
+                (None, ReadLock::where_needed(self.folder.root(), deadline)?)
+            }
+            other => (Some(other?), None),
         };
         let lock = writable(WriterLock::open(self.folder.root()))?;
         let (mut tries, mut left) = (0, None);
@@ -283,7 +294,7 @@ impl Store {
                 Ok((environment, None)) => {
                     self.openings.fetch_add(1, Relaxed);
                     let counted = Counted(Arc::clone(&self.openings));
-                    let opened = self.recognise(Opened { environment, left, lock, presence, _counted: counted })?;
+                    let opened = self.recognise(Opened { environment, left, lock, presence, _read_lock: read_lock, _counted: counted })?;
                     if number != named && !mode.read_only && opened.environment.unverified().is_none() {
                         opened.at_leisure(|| generation::name(&self.folder, &opened.environment));
                     }
@@ -302,7 +313,7 @@ impl Store {
                 Err(_) if tries < 100 && !self.folder.generation(number).is_dir() => {
                     tries += 1;
                     left = None;
-                    number = self.folder.start()?;
+                    number = self.start()?;
                 }
                 Err(error) => return Err(error),
             }
