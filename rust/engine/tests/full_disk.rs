@@ -206,6 +206,32 @@ fn whatever_room_there_is_what_forgets_finds_it() {
     }
 }
 
+/// The file could not grow, and so the store stayed full whatever was erased: it found no room to be compacted either.
+#[test]
+fn pages_that_an_erasure_gave_back_take_new_memories() {
+    let Some(disk) = SmallDisk::of(8) else { return };
+    let store = disk.0.0.join("store");
+    let engine = open(&store, false);
+    let add = |engine: &Engine, who: &str, at: usize| {
+        remember(engine, &user(who), NewMemory::new(format!("fact {at} {}", "words ".repeat(200))), at as i64)
+    };
+    let filled = (0..).take_while(|at| add(&engine, ["a", "b", "c"][at % 3], *at).is_ok()).count();
+    let _ = engine.erase(&user("b")); // the copy of the store finds no room
+    assert!(memories(&engine, &user("b"), 0).is_empty());
+    let more = filled / 10;
+    for at in filled..filled + more {
+        add(&engine, "a", at).unwrap_or_else(|error| panic!("{at}, {filled}: {error}"));
+    }
+    engine.close().expect("closed");
+    let engine = open(&store, false);
+    let refused = (filled + more..).find_map(|at| add(&engine, "a", at).err()).expect("it fills up again");
+    assert_eq!(refused.kind(), ErrorKind::StoreFull, "{refused}");
+    assert!(refused.message().contains("enlarge the volume"), "{refused}");
+    let _ = engine.erase(&user("c"));
+    assert!(memories(&engine, &user("c"), 0).is_empty(), "what forgets still has room");
+    assert_sound(&engine);
+}
+
 /// Fills a disk up, piece by piece.
 fn fill_up(ballast: &Path) {
     for size in [1 << 16, 1 << 12, 1] {

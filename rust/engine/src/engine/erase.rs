@@ -310,6 +310,7 @@ mod tests {
     use super::*;
     use crate::memory::{EngineOptions, NewMemory};
     use crate::scope::ScopeType;
+    use crate::store::vault::StoreKey;
 
     fn user(name: &str) -> Scope {
         Scope::new(None, ScopeType::User, name).unwrap()
@@ -336,6 +337,24 @@ mod tests {
         let erased = engine.finish(alice).unwrap();
         assert_eq!((erased.memories, erased.bytes_checked > 0), (3, true), "though bob's removed them");
         assert!(engine.store().read(under_way).unwrap().is_empty());
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// It may be that of a process which empties it just now. The next partition looked for its own values, and met those.
+    #[test]
+    fn a_partition_that_is_being_erased_is_in_nobodys_way() {
+        let folder = std::env::temp_dir().join(format!("memspan-erase-beside-{}", std::process::id()));
+        let key = || StoreKey::new(&[7; 32]).unwrap();
+        let engine = Engine::open_encrypted(&folder, EngineOptions::default(), false, key()).unwrap();
+        engine.remember(&user("alice"), NewMemory::new("Prefers tea"), 1).unwrap();
+        engine.write(|txn| unlink(txn, &user("alice"))).unwrap();
+        engine.store().forget_decrypted(); // as in another process, which never had its key
+        for name in ["alice", "bob"] {
+            engine.remember(&user(name), NewMemory::new("Prefers coffee"), 2).unwrap();
+            assert_eq!(engine.documents(&[user(name)]).unwrap(), 1);
+        }
+        assert_eq!(engine.finish_erasures().unwrap(), 1);
         drop(engine);
         std::fs::remove_dir_all(folder).unwrap();
     }

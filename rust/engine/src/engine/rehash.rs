@@ -70,5 +70,5 @@ pub(super) fn write(environment: &Environment, work: impl FnOnce(&mut WriteTrans
     work(&mut txn)?;
     txn.commit()?;
     // Pages that it took at the end of the file and gave back were never written, and a reader looks for the last one.
-    environment.grow_ahead()
+    environment.grow_ahead(|| None)
 }

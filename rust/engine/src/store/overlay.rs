@@ -5,7 +5,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::ops::ControlFlow;
 
 use super::identity::Secret;
-use super::pages::{Pages, PagesMut};
+use super::pages::{Pages, PagesMut, in_partition_of};
 use crate::Result;
 
 /// Changes over pages that stay as they are. It holds each key that is removed, and each value that is put.
@@ -58,7 +58,7 @@ impl<P: Pages> Pages for Overlay<'_, P> {
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
         let mut changed = self.changes.range::<[u8], _>((Unbounded, Included(key))).rev();
         let put = changed.find_map(|(key, value)| Some((key.as_slice(), value.as_deref()?)));
-        Ok(self.floor_of_pages(key)?.max(put))
+        Ok(in_partition_of(key, self.floor_of_pages(key)?.max(put)))
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {

@@ -10,6 +10,11 @@ use std::ops::ControlFlow;
 use super::identity::Secret;
 use crate::Result;
 
+/// The entry that was found at or below `key`, where it is of the same partition.
+pub(in crate::store) fn in_partition_of<'p>(key: &[u8], found: Option<(&'p [u8], &'p [u8])>) -> Option<(&'p [u8], &'p [u8])> {
+    found.filter(|(found, _)| found.get(..4) == key.get(..4))
+}
+
 /// A snapshot that can be read.
 pub trait Pages {
     /// The key of the store's hashes.
@@ -25,7 +30,7 @@ pub trait Pages {
         self.get(key)
     }
 
-    /// The entry with the greatest key at or below `key`.
+    /// The entry with the greatest key at or below `key`; none where that is of another partition, which may be erased just now.
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>>;
 
     /// Calls `visit` for every entry as [`Self::scan`] does, with the bytes that are stored: encrypted where the store is.
@@ -68,7 +73,8 @@ impl Pages for MemoryPages {
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-        Ok(self.range::<[u8], _>((Unbounded, Included(key))).next_back().map(|(k, v)| (k.as_slice(), v.as_slice())))
+        let below = self.range::<[u8], _>((Unbounded, Included(key))).next_back().map(|(k, v)| (k.as_slice(), v.as_slice()));
+        Ok(in_partition_of(key, below))
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {

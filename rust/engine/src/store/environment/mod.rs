@@ -35,6 +35,10 @@ pub use transaction::WriteTransaction;
 /// long as one that also has to record where the file ends (61 against 136 us on ext4, 32 KiB a sync, measured 2026-11).
 const GROWTH_BYTES: u64 = 1 << 20;
 
+/// So much must be free within the file where it cannot grow. Of that a part serves nobody yet: the pages that the last commits gave back,
+/// and those that readers look at.
+const ENOUGH_BYTES: u64 = GROWTH_BYTES / 2;
+
 /// The zeros by which the file grows.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
@@ -74,7 +78,7 @@ struct Shared {
     /// None of a format before 8, and where nothing may be written and there is none.
     log: Option<Log>,
     verdict: Verdict,
-    /// None where the file system is read-only: LMDB does without, too.
+    /// None where the mount is read-only: LMDB does without, too.
     table: Option<ReaderTable>,
 }
 
@@ -277,9 +281,13 @@ impl Environment {
     }
 
     /// Extends the data file by zeros when the next commits are about to pass its end, and a log that gave its pages away. The caller holds
-    /// the writer lock. While this fails, what is left is for writes that take something away.
-    pub fn grow_ahead(&self) -> Result<()> {
-        self.grow_data()?;
+    /// the writer lock. While this fails, what is left is for writes that take something away. Where the disk is full, `free_pages` says how
+    /// many pages are free within the file: many of them serve as well.
+    pub fn grow_ahead(&self, free_pages: impl FnOnce() -> Option<u64>) -> Result<()> {
+        match self.grow_data() {
+            Err(error) if error.kind() == ErrorKind::StoreFull && free_pages() >= Some(ENOUGH_BYTES / u64::from(page_size())) => {}
+            other => other?,
+        }
         self.log().map_or(Ok(()), Log::fill)
     }
 
@@ -293,7 +301,10 @@ impl Environment {
     }
 
     fn grow_data(&self) -> Result<()> {
-        let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
+        let failed = |e: &std::io::Error| {
+            io_error("growing the store", &self.path, e)
+                .and("where nothing can be removed, enlarge the volume, or move the store to a larger one with `memspan backup`")
+        };
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
         if length >= used + GROWTH_BYTES / 4 {

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::store::envelope::damaged;
 use crate::store::identity::Secret;
 use crate::store::keys::{Key, STORE, Table, u32_at};
-use crate::store::pages::Pages;
+use crate::store::pages::{Pages, in_partition_of};
 use crate::store::tree::{Root, Tree};
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt};
@@ -79,7 +79,7 @@ impl Pages for Snapshot {
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-        let entry = self.pages.floor(key)?;
+        let entry = in_partition_of(key, self.pages.floor(key)?);
         let (Some(vault), Some((key, stored))) = (&self.vault, entry) else { return Ok(entry) };
         Ok(Some((key, self.reveal(vault, key, stored)?)))
     }

@@ -11,7 +11,7 @@ use super::{Environment, Handle, lmdb_error};
 use crate::store::changes::Change;
 use crate::store::identity::Secret;
 use crate::store::keys::{Partition, u32_at};
-use crate::store::pages::{Pages, PagesMut};
+use crate::store::pages::{Pages, PagesMut, in_partition_of};
 use crate::store::progress::Standing;
 use crate::store::reserve::Reach;
 use crate::store::tree::changed::Roots;
@@ -72,7 +72,7 @@ impl WriteTransaction<'_> {
     /// grown: the remaining space is kept for forgetting. Looked at before every write, since other processes use it up, too.
     pub fn require_room(&mut self, reach: Reach) -> Result<()> {
         if reach == Reach::Nothing {
-            self.environment.grow_ahead()?;
+            self.environment.grow_ahead(|| self.base.count_free(self.base_free))?;
         }
         self.reach = Some(self.reach.map_or(reach, |others| others.min(reach)));
         Ok(())
@@ -170,7 +170,7 @@ impl Pages for WriteTransaction<'_> {
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-        let entry = self.floor_stored(key)?;
+        let entry = in_partition_of(key, self.floor_stored(key)?);
         let (Some(vault), Some((key, stored))) = (self.vault(), entry) else { return Ok(entry) };
         Ok(Some((key, self.reveal(vault, key, stored)?)))
     }

@@ -77,7 +77,7 @@ enum Attempt {
 fn commit(environment: &Environment, txn: WriteTransaction<'_>) -> Result<Attempt> {
     let (id, reach) = (txn.id(), txn.reach());
     let Err(error) = txn.commit() else {
-        let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
+        let _ = environment.grow_ahead(|| None); // a full disk is told by the next commit that needs the room
         return Ok(Attempt::Done);
     };
     let error = outcome(environment, id, &error, AGAIN);

@@ -38,6 +38,14 @@ impl Tree {
         Some((2..=self.last_page).filter(is_taken).collect())
     }
 
+    /// How many pages are free, and take part in their tree; none where it cannot be read.
+    #[must_use]
+    pub fn count_free(&self, root: Root) -> Option<u64> {
+        let mut taken = Taken(vec![0; self.last_page as usize / 64 + 1]);
+        self.take_free(root, &mut taken).ok()?;
+        Some(taken.0.iter().map(|word| u64::from(word.count_ones())).sum())
+    }
+
     /// Checks the tree of free pages that begins at `root`, and with `whole` that no page is used twice.
     pub fn check_free(&self, root: Root, whole: bool) -> Result<()> {
         let mut taken = Taken(vec![0; self.last_page as usize / 64 + 1]);
