@@ -71,7 +71,8 @@ fn a_write_into_a_removed_store_fails_and_makes_no_new_one() {
     fs::remove_dir_all(&folder.0).expect("removed");
     for _ in 0..3 {
         let error = remember(&engine, &user("u"), NewMemory::new("too late"), 2).expect_err("no store");
-        assert_eq!(error.kind(), ErrorKind::StoreIo, "{error}");
+        assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+        assert!(error.message().contains("was removed or emptied"), "as an opening says it: {error}");
     }
     drop(engine);
     assert!(!folder.0.exists());

@@ -78,7 +78,7 @@ impl Folder {
             Err(e) if e.kind() == IoKind::NotADirectory => return Err(self.foreign("a store is a folder, and this is a file")),
             Err(e) => return Err(io_error("opening the store", &self.root, &e)),
         };
-        let (mut others, mut renamed, mut copying) = (0, None, false);
+        let (mut other, mut renamed, mut copying) = (None::<String>, None, false);
         for entry in entries {
             let entry = entry.map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
             match entry.file_name().to_str() {
@@ -88,14 +88,19 @@ impl Folder {
                 Some(name) if name.starts_with("gen-") && Path::new(name).extension().is_some_and(|end| end == "new") => {}
                 Some(COPY) => copying = true,
                 Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
-                _ => others += 1,
+                Some("lost+found") if is_empty(&entry.path()) => {} // of the file system that is mounted here
+                _ => {
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    other = Some(other.map_or_else(|| name.clone(), |first| first.min(name.clone())));
+                }
             }
         }
         match renamed {
             Some(name) => Err(self.renamed(&name)),
             None if copying => Err(self.unfinished()),
-            None if others > 0 => Err(self.foreign("it holds other files and no CURRENT")),
-            None => Ok(Found::Nothing),
+            None => {
+                other.map_or(Ok(Found::Nothing), |name| Err(self.foreign(&format!("it holds other files ({name:?} first) and no CURRENT"))))
+            }
         }
     }
 
@@ -280,6 +285,14 @@ impl Folder {
     }
 }
 
+/// Whether it is a folder with nothing in it, or one that nobody may look into.
+fn is_empty(folder: &Path) -> bool {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(e) => e.kind() == IoKind::PermissionDenied,
+    }
+}
+
 /// A file that is written anew, its owner's alone.
 fn create(path: &Path) -> std::io::Result<File> {
     own().write(true).create(true).truncate(true).mode(PRIVATE).open(path)
@@ -436,11 +449,20 @@ pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
         _ if error.raw_os_error().is_some_and(is_descriptors) => {
             (ErrorKind::StoreIo, "close files or sockets that this process does not need, or raise its limit (ulimit -n), and try again")
         }
-        _ => (ErrorKind::StoreIo, "see what the operating system says of this path and try again"),
+        _ => (ErrorKind::StoreIo, advice(error.raw_os_error())),
     };
     Error::new(kind, format!("{doing} at {}: the operating system refused: {error}: {next}", path.display()))
         .with("path", path.display().to_string())
         .with("errno", i64::from(error.raw_os_error().unwrap_or(0)))
+}
+
+/// The advice for the errors of the operating system that have a cure of their own.
+fn advice(errno: Option<i32>) -> &'static str {
+    match errno {
+        Some(libc::ENOMEM) => "raise this process's limit of address space (ulimit -v), or open fewer stores, and try again",
+        Some(libc::ENOLCK) => "the system has no room for more file locks: close stores or files that nobody needs, and try again",
+        _ => "see what the operating system says of this path and try again",
+    }
 }
 
 /// Whether an error of the operating system says that there are too many open files.
@@ -453,4 +475,38 @@ fn is_descriptors(errno: i32) -> bool {
 pub fn is_of_descriptors(error: &Error) -> bool {
     let is_it = |errno: i64| i32::try_from(errno).is_ok_and(is_descriptors);
     error.fields().iter().any(|(name, value)| *name == "errno" && matches!(value, Field::Int(errno) if is_it(*errno)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that unwraps fails, as it should
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_of_an_empty_file_system_is_an_empty_folder() {
+        let path = std::env::temp_dir().join(format!("memspan-look-{}", std::process::id()));
+        let (folder, lost) = (Folder::new(path.clone()), path.join("lost+found"));
+        fs::create_dir_all(&lost).unwrap();
+        assert_eq!(folder.look().unwrap(), Found::Nothing);
+        fs::write(lost.join("#12"), "found").unwrap();
+        assert!(folder.look().is_err_and(|error| error.message().contains("(\"lost+found\" first)")), "somebody may want what is in it");
+        fs::remove_file(lost.join("#12")).unwrap();
+        for name in ["notes.txt", "mail.txt"] {
+            fs::write(path.join(name), "text").unwrap();
+        }
+        let error = folder.look().unwrap_err();
+        assert!(error.message().contains("(\"mail.txt\" first) and no CURRENT"), "{error}");
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn an_error_of_the_system_says_its_own_cure() {
+        let said = |errno| io_error("opening the store", Path::new("s"), &std::io::Error::from_raw_os_error(errno));
+        for (errno, cure) in
+            [(libc::ENOMEM, "ulimit -v"), (libc::ENOLCK, "file locks"), (libc::EMFILE, "ulimit -n"), (libc::EIO, "see what")]
+        {
+            assert_eq!(said(errno).kind(), ErrorKind::StoreIo);
+            assert!(said(errno).message().contains(cure), "{}", said(errno));
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! follow each other, which a damaged one seldom does. LMDB itself compares nothing but which is greater.
 
 use std::fs::File;
-use std::io::Result as IoResult;
+use std::io::{ErrorKind as IoKind, Result as IoResult};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -140,8 +140,10 @@ impl MetaPages {
     /// past the end of a truncated one kills the process.
     pub fn read(file: &File, page_size: u64, path: &Path) -> Result<Self> {
         for tries_left in (0..TRIES).rev() {
-            let pages =
-                Self::read_once(file, page_size).map_err(|_| corrupt(path, "the data file is cut off before its two meta pages end"))?;
+            let pages = Self::read_once(file, page_size).map_err(|e| match e.kind() {
+                IoKind::UnexpectedEof => corrupt(path, "the data file is cut off before its two meta pages end"),
+                _ => io_error("opening the store", path, &e),
+            })?;
             // A commit that gave pages back writes its meta page before the file is as long as that says.
             match pages.fault().map_or_else(|| pages.check_length(file, page_size, path), |fault| Err(corrupt(path, fault))) {
                 Ok(()) => return Ok(pages),
@@ -172,5 +174,21 @@ impl MetaPages {
             return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {end}")));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that unwraps fails, as it should
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn a_page_that_cannot_be_read_is_not_damaged() {
+        let refused = |path: &str| MetaPages::read(&File::open(path).unwrap(), 4096, Path::new("store/gen-1")).unwrap_err();
+        let eio = refused("/proc/self/mem"); // nothing is mapped at 0, and so the system says EIO
+        assert_eq!(eio.kind(), ErrorKind::StoreIo, "{eio}");
+        assert!(eio.message().contains("os error 5") && !eio.message().contains("restore"), "{eio}");
+        assert_eq!(refused("/dev/null").kind(), ErrorKind::StoreCorrupt, "it ends before its pages do");
     }
 }

@@ -58,7 +58,11 @@ impl Log {
         let Some(content) = self.content()? else { return Ok(Recovered::Missing) };
         let wanted = Wanted::of(&content, self.page_size);
         let failed = |e: &std::io::Error| io_error("recovering the store", folder, e);
-        let found = [0, 1].map(|which| RawMeta::read(data, self.page_size as u64, which).ok());
+        let read = |which| match RawMeta::read(data, self.page_size as u64, which) {
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+            other => other.map(Some).map_err(|e| failed(&e)),
+        };
+        let found = [read(0)?, read(1)?];
         let is_sound = !wanted.is_damaged && wanted.stays_within_tree(self.page_size as u64);
         if !is_sound || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(&found, self.page_size as u64) {
             return Ok(Recovered::Foreign);
