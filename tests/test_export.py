@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -326,17 +329,58 @@ def test_several_exports_to_one_path_do_not_meet(tmp_path: Path, whole: bool) ->
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_an_export_removes_what_a_dead_process_left_of_another(tmp_path: Path) -> None:
+def test_an_export_removes_what_dead_processes_left_beside_it(tmp_path: Path) -> None:
+    """A container gives every process the same id, and each day's file has another name: what was left stayed for ever."""
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    left, other = tmp_path / f".all.jsonl.999.{dead.pid}.part", tmp_path / f".all.jsonl.999.{os.getpid()}.part"
+    left = [
+        tmp_path / ".memspan-0123456789abcdef.part",
+        tmp_path / f".all.jsonl.0.{os.getpid()}.part",  # of versions before 0.18.0
+        tmp_path / f".all.jsonl.999.{dead.pid}.part",
+    ]
+    others = [tmp_path / f".all.jsonl.0.{os.getppid()}.part", tmp_path / ".memspan-mine.part", tmp_path / ".all.jsonl.part"]
     with memspan.open(tmp_path / "a") as engine:
         for export in (engine.export, engine.user("u").export):
-            left.write_text("what somebody asked to forget")
-            other.write_text("what is being written")
+            for path in (*left, *others):
+                path.write_text("what somebody asked to forget")
             export(tmp_path / "all.jsonl")
-            assert (left.exists(), other.exists()) == (False, True)
-            other.unlink()
+            assert [path for path in left if path.exists()] == []
+            assert all(path.exists() for path in others)
+
+
+def test_an_export_leaves_a_file_alone_that_another_writes(tmp_path: Path) -> None:
+    written = tmp_path / ".memspan-fedcba9876543210.part"
+    with memspan.open(tmp_path / "a") as engine, written.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for export in (engine.export, engine.user("u").export):
+            export(tmp_path / "all.jsonl")
+            assert written.exists()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_file_is_locked_while_an_export_writes_it(tmp_path: Path, whole: bool) -> None:
+    script = """
+import sys, memspan
+with memspan.open(sys.argv[1]) as engine:
+    export = engine.export if sys.argv[3] == "True" else engine.user("u").export
+    while True:
+        export(sys.argv[2])
+"""
+    with memspan.open(tmp_path / "a", durability="relaxed") as engine:
+        engine.user("u").remember_many([f"Fact {number} of subject-{number}" for number in range(300)])
+    held = 0
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "a"), str(tmp_path / "all.jsonl"), str(whole)]) as other:
+        deadline = time.monotonic() + 30
+        while held < 3 and time.monotonic() < deadline:
+            for part in tmp_path.glob(".memspan-*.part"):
+                with suppress(FileNotFoundError), part.open("rb") as file:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        held += 1
+            assert other.poll() is None
+        other.kill()
+    assert held >= 3
 
 
 def test_exporting_goes_on_beside_writes(tmp_path: Path) -> None:

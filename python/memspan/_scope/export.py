@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memspan._engine.paths import file_to_write
 from memspan._fence import system_error
 from memspan._flags import check_flags
-from memspan._parts import beside, remove_abandoned
+from memspan._parts import create_beside, remove_abandoned
 from memspan.exceptions import Error
 
 if TYPE_CHECKING:
@@ -28,26 +28,26 @@ def export(scope: Scope, path: str | os.PathLike[str], *, everything: bool) -> i
     """Writes every current memory of a scope to a file, or all that it has, whole or not at all; how many lines."""
     check_flags(f"exporting {scope!r}", everything=everything)
     target = file_to_write(scope._store.core.path, f"exporting {scope!r}", path)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    part = beside(target)
     remove_abandoned(target)
-    count = 0
+    count, part = 0, None
     try:
-        # Mode 0600: it holds what one user said.
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        part, number = create_beside(target)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
             for row in _rows(scope, everything=everything):
                 file.write(json.dumps(_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
                 file.write("\n")
                 count += 1
             file.flush()
             os.fsync(file.fileno())
-        part.replace(target)
+            part.replace(target)  # while it is locked
     except OSError as error:
         if isinstance(error, Error):
             raise
         raise system_error(f"exporting {scope!r}", error, target) from error
     finally:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            if part:
+                part.unlink(missing_ok=True)
     return count
 
 

@@ -6,9 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs::{File, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::erase::under_way;
 use super::{Engine, audit};
@@ -28,6 +27,8 @@ use crate::store::keys::Partition;
 use crate::store::load::{self, Values};
 use crate::store::overlay::Overlay;
 use crate::store::reserve;
+use crate::store::vault::cipher::random;
+use crate::store::writer_lock::flock;
 use crate::{Error, Result};
 
 impl Engine {
@@ -43,26 +44,20 @@ impl Engine {
             self.flush_accesses_if_there_is_room()?;
             reserve::freeing(|| self.clear_remains())?; // who exports to make room has none
         }
-        let beside = beside(path)?;
-        let exported = fork::giving_way(|| self.write_export(&beside, path));
-        if exported.is_err() {
-            let _ = std::fs::remove_file(&beside); // what stays is taken up by the next export of this process
-        }
-        exported
+        fork::giving_way(|| self.write_export(path))
     }
 
-    fn write_export(&self, beside: &Path, path: &Path) -> Result<u64> {
+    fn write_export(&self, path: &Path) -> Result<u64> {
         let refused = |error: std::io::Error| io_error("exporting the store", path, &error);
-        let file = own().write(true).create(true).truncate(true).mode(0o600).open(beside).map_err(refused)?;
-        file.set_permissions(Permissions::from_mode(0o600)).map_err(refused)?;
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let part = Part::beside(path)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &part.file);
         let written = self.store().read(|snapshot| {
             let (pages, gone) = without_remains(snapshot)?;
             export::write(&pages, &gone, &mut out)
         })?;
         out.flush().map_err(refused)?;
         out.get_ref().sync_all().map_err(refused)?;
-        std::fs::rename(beside, path).map_err(refused)?;
+        std::fs::rename(&part.path, path).map_err(refused)?;
         Ok(written)
     }
 
@@ -129,13 +124,40 @@ fn contradicts(name: &str, finding: &Finding) -> Error {
     ))
 }
 
-/// The file that an export is written to before it takes the place of `path`; another one for each.
-fn beside(path: &Path) -> Result<PathBuf> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().ok_or_else(|| {
-        Error::invalid(format!("exporting the store: the path names a file to be written, and {} names none: add a name", path.display()))
-    })?;
-    Ok(path.with_file_name(format!(".{}.{}.{}.part", name.to_string_lossy(), NEXT.fetch_add(1, Relaxed), std::process::id())))
+/// The file that an export is written to before it takes the place of another; it is gone behind an error. It is locked while this lives:
+/// the Python layer removes those that nobody holds, which dead processes left.
+struct Part {
+    file: File,
+    path: PathBuf,
+}
+
+impl Part {
+    /// A new one beside `path`, its owner's alone.
+    fn beside(path: &Path) -> Result<Self> {
+        if path.file_name().is_none() {
+            let why = format!("exporting the store: the path names a file to be written, and {} names none: add a name", path.display());
+            return Err(Error::invalid(why));
+        }
+        let refused = |error: std::io::Error| io_error("exporting the store", path, &error);
+        loop {
+            let name = format!(".memspan-{:016x}.part", u64::from_ne_bytes(random()?));
+            let path = path.with_file_name(name);
+            let file = own().write(true).create_new(true).mode(0o600).open(&path).map_err(refused)?;
+            let part = Self { file, path };
+            part.file.set_permissions(Permissions::from_mode(0o600)).map_err(refused)?;
+            let _ = flock(&part.file, libc::LOCK_EX); // where there are no locks, nobody removes it either
+            if part.file.metadata().map_err(refused)?.nlink() > 0 {
+                return Ok(part);
+            }
+        }
+    }
+}
+
+/// Behind an error, or a panic. Once it took the place of the other file, nothing has its name.
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// The lines of an export, as the store takes them.
