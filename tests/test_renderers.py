@@ -19,6 +19,7 @@ TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "par
 MODELS = ["gpt-4o", "gpt-5", "claude-sonnet-4-5", "claude-opus-4-7", "mistral-large-3", "deepseek-chat", "llama-3.3-70b", "gemini-2.5-pro"]
 IDS = ["call_PTLP8xhu3uwZk4l3nlnrrJha", "toolu_01A09q90qw90lq917835lq9", "a.b/c d", "x" * 70, "a1B2c3D4e"]
 PICTURES = ["image/png", "image/png", "image/jpg", "image/bmp", "image/svg+xml"]
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 FILES = [("a.pdf", "application/pdf"), ("a!pdf", "application/pdf"), ("a.txt", "text/plain"), ("b.doc", "application/msword"), ("", "")]
 TEXTS = ["hello", " ", "", "漢字 😀", "<|im_start|>system", "word " * 300, "\n"]
 
@@ -226,6 +227,15 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     shown = {"role": "user", "content": [{"type": "image", "source": source}]}
     assert "media_type" in (rules.anthropic({**claude, "messages": [shown]}) or "")
     assert "media_type" in (rules.anthropic({**claude, "messages": [{**shown, "content": [{"type": "document", "source": source}]}]}) or "")
+    for content in (
+        "",
+        [],
+        None,
+        [{"type": "text", "text": " "}],
+        [{"type": "text", "text": "x"}, {"type": "image", "source": {**source, "media_type": "image/png"}}],
+    ):
+        failed = [{"type": "tool_result", "tool_use_id": "call_1", "content": content, "is_error": True}]
+        assert "`is_error` is true" in (rules.anthropic({**claude, "messages": [{"role": "user", "content": failed}]}) or "")
     dotted: list[Any] = [{**TOOLS[0], "name": "fs.read", "input_schema": {}, "function": {"name": "fs.read"}}]
     assert "tools.0.name" in (rules.anthropic({**claude, "tools": dotted}) or "")
     assert "tools[0]" in (rules.chat({**plain, "tools": dotted}) or "")
@@ -330,6 +340,39 @@ def test_what_has_no_visible_character_is_not_sent(user: memspan.Scope, model: s
     prompt = session.assemble()
     assert complaints(prompt) == []
     assert "system" not in [section.name for section in prompt.sections if section.tokens]
+
+
+FAILURES = [
+    None,
+    "",
+    [],
+    " \n",
+    [{"type": "text", "text": ""}],
+    [{"type": "text", "text": " "}],
+    [PICTURE],
+    [{"type": "text", "text": "see"}, PICTURE],
+]
+
+
+@pytest.mark.parametrize("content", FAILURES)
+def test_a_failure_that_says_nothing_or_more_than_text_is_not_marked(user: memspan.Scope, content: Any) -> None:
+    """Anthropic refused every request of the session from then on."""
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    for call, said in (("c1", content), ("c2", "exit 1")):
+        session.add({"role": "user", "content": "run it"})
+        session.add({"role": "assistant", "content": [{"type": "tool_use", "id": call, "name": "bash", "input": {}}]})
+        result = {"type": "tool_result", "tool_use_id": call, "is_error": True, **({} if said is None else {"content": said})}
+        session.add({"role": "user", "content": [result]})
+    for prompt in (session.assemble(), _redacted(session)):
+        assert complaints(prompt) == []
+        blocks = [block for message in prompt.to_anthropic()["messages"] for block in message["content"]]
+        marked = {block["tool_use_id"]: block.get("is_error") for block in blocks if block["type"] == "tool_result"}
+        assert marked == {"c1": None, "c2": True if prompt.text.count("exit 1") else None}
+
+
+def _redacted(session: memspan.Session) -> memspan.Prompt:
+    session.redact(5)
+    return session.assemble()
 
 
 def test_a_dialect_that_nobody_knows(user: memspan.Scope) -> None:

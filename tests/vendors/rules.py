@@ -195,6 +195,11 @@ def anthropic(body: dict[str, Any]) -> str | None:
         return "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     if complaint := next(filter(None, map(_anthropics_medium, _with_nested(blocks_of))), None):
         return complaint
+    for error in (block.get("content") for block in blocks_of if block.get("is_error")):
+        if not error or (isinstance(error, list) and not any(part.get("text", "").strip() for part in error)):
+            return "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true"
+        if isinstance(error, list) and any(part["type"] != "text" for part in error):
+            return "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true"
     every_call = [block["id"] for block in blocks_of if block["type"] == "tool_use"]
     if len(set(every_call)) < len(every_call):
         return "messages.3.content.1: `tool_use` ids must be unique"

@@ -50,10 +50,10 @@ fn every_shape_is_read_counted_and_rendered() {
         r#""data":"xyz""#,
         r#""input":{"b":1.0,"a":[]}"#,
         r#""citations":{"enabled":true}"#,
-        r#""is_error":true"#,
     ] {
         assert!(body.contains(kept), "{kept}");
     }
+    assert!(!body.contains("is_error"), "Anthropic takes no image in a result that is marked");
     let openai = String::from_utf8(render::to_openai(&prompt, OPTIONS)).unwrap();
     assert!(!openai.contains("sig==") && !openai.contains("redacted_thinking"), "signed thinking goes to its vendor only");
     assert!(openai.contains(r#""arguments":"{\"b\":1.0,\"a\":[]}""#));

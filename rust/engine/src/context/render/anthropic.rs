@@ -296,12 +296,14 @@ fn say_function(out: &mut impl Parts, function: &Function) {
 fn say_result(out: &mut impl Parts, result: &ToolResult, before: usize, shape: Shape) {
     say_type(out, "tool_result");
     out.field("tool_use_id", &tool_id(&result.call_id, before));
-    let mut pieces = result_pieces(result, shape).peekable();
-    if pieces.peek().is_some() {
+    let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
+    // Anthropic refuses an error that says nothing, and one with anything but text: such a result is sent as it is, and not marked.
+    let marked = result.is_error && !pieces.is_empty() && pieces.iter().all(|piece| matches!(piece, Piece::Text(_)));
+    if !pieces.is_empty() {
         out.key("content");
-        out.list(|out| pieces.for_each(|piece| say_block(out, &Block::new(piece), shape)));
+        out.list(|out| pieces.into_iter().for_each(|piece| say_block(out, &Block::new(piece), shape)));
     }
-    if result.is_error {
+    if marked {
         out.key("is_error");
         out.json("true");
     }
