@@ -94,7 +94,8 @@ def test_a_message_that_came_after_a_compaction_makes_the_summary_smaller(memspa
     large = session.compact(keep_exchanges=0, max_tokens=490).summary
     assert large is not None
     session.add({"role": "user", "content": "word " * words})
-    assert not fits(session, 1_000), "the control"
+    with pytest.raises(memspan.BudgetExceeded, match=r"call session\.compact\(\) for a smaller summary"):
+        session.assemble()
     assert due(session) == "threshold"
     done = session.compact()
     assert (len(done.covers), done.epoch is not None, "smaller" in str(done)) == (0, True, True)

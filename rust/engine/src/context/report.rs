@@ -181,10 +181,11 @@ pub(super) fn exceeded(inputs: &Inputs<'_>, whole: u64, least: u64) -> Error {
         });
     let frame = needed - factor.bound(sum);
     let shortened = if least < whole { format!(", of {} before its results are shortened", factor.bound(whole)) } else { String::new() };
+    let smaller = if summary > 0 { ", call session.compact() for a smaller summary," } else { "," };
     let message = format!(
         "cannot assemble the prompt: fixed sections and the newest message must fit the limit, got {needed} tokens for {limit} \
          (tools {tools}, system {system}, pinned {pinned}, summary {summary}, newest message and round {newest}{shortened}, frame \
-         {frame}): shorten one of them, or raise max_input_tokens by {}",
+         {frame}): shorten one of them{smaller} or raise max_input_tokens by {}",
         needed.saturating_sub(limit)
     );
     Error::new(ErrorKind::BudgetExceeded, message)
