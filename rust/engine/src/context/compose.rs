@@ -197,8 +197,9 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
         let tokens = window.tokens.saturating_sub(self.held);
-        let line =
-            if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
+        let shows = inputs.epoch.shows_rounds(&window);
+        let line = || rounds::line(inputs.history, &window, inputs.epoch.renderer_version, inputs.framing, inputs.counter);
+        let line = if shows { line()? } else { None };
         // Where not even the last round has room beside it, the line gives way, and with it a user message that it shows shortened. A turn
         // without a user message has none to lose.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));

@@ -14,8 +14,9 @@ use crate::{Error, ErrorKind, Result};
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
 /// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed; 4 parts
-/// a turn that is too large to be left out whole. Entries of a block have a form of their own ([`super::block::Form`]).
-pub const RENDERER_VERSION: u32 = 4;
+/// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window. Entries of a block have a
+/// form of their own ([`super::block::Form`]).
+pub const RENDERER_VERSION: u32 = 5;
 /// From this version on a large turn is parted.
 const PARTS_TURNS: u32 = 4;
 

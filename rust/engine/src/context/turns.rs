@@ -17,6 +17,9 @@ use crate::{Error, ErrorKind, Result};
 /// The text of a result that never came.
 pub const INTERRUPTED: &str = "[interrupted: this call has no result]";
 
+/// How the text of a result begins whose call was cancelled.
+pub const CANCELLED: &str = "[cancelled: ";
+
 /// How many ids of closed calls are remembered, to tell a late result from one that never had a call.
 const CLOSED_KEPT: usize = 64;
 

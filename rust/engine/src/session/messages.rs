@@ -12,6 +12,7 @@ use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState, read_result_key};
 use super::writer::{Added, moved};
 use crate::context::message::Part;
+use crate::context::turns::CANCELLED;
 use crate::context::{Arguments, Format, Message, Role};
 use crate::gate::{self, Heard, Speaker};
 use crate::life::judgement::{Judgement, ReadFrom};
@@ -223,7 +224,7 @@ impl Session<'_> {
         }
         let mut prepared = Vec::new();
         for id in &ids {
-            let content = format!("[cancelled: {reason}]");
+            let content = format!("{CANCELLED}{reason}]");
             let given = serde_json::json!({"role": "tool", "tool_call_id": id, "content": content}).to_string();
             prepared.push(self.prepare(NewMessage::given(given), Arguments::MustBeJson, now)?);
         }

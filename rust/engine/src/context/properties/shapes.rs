@@ -45,12 +45,9 @@ fn every_shape_is_read_counted_and_rendered() {
     let body = render::to_anthropic(&prompt, OPTIONS);
     check_anthropic(&body);
     let body = String::from_utf8(body).unwrap();
-    for kept in [
-        r#""thinking":"hm","signature":"sig==""#,
-        r#""data":"xyz""#,
-        r#""input":{"b":1.0,"a":[]}"#,
-        r#""citations":{"enabled":true}"#,
-    ] {
+    for kept in
+        [r#""thinking":"hm","signature":"sig==""#, r#""data":"xyz""#, r#""input":{"b":1.0,"a":[]}"#, r#""citations":{"enabled":true}"#]
+    {
         assert!(body.contains(kept), "{kept}");
     }
     assert!(!body.contains("is_error"), "Anthropic takes no image in a result that is marked");
