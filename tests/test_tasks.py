@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -219,3 +220,69 @@ def test_a_turn_shows_the_task_of_now_where_its_prompt_begins_anew(user: memspan
     text = str(session.assemble().render())
     assert ("both are done" in text) == (how != "goes on")
     assert ("one of two is open" in text) == (how == "goes on"), "the block that was sent stands still, so that the rounds stay cached"
+
+
+def entries(session: memspan.Session, **options: Any) -> tuple[str, memspan.Prompt]:
+    """The task's section of a prompt, and the prompt, which keeps its limit."""
+    prompt = session.assemble(**options)
+    assert prompt.total_tokens <= prompt.max_input_tokens
+    return prompt.text.partition("<task>\n")[2].partition("</task>")[0], prompt
+
+
+@pytest.mark.parametrize("limit", [1_000, 2_000, 4_000, 8_000, 32_000])
+@pytest.mark.parametrize("steps", [10, 40, 80, 400])
+def test_steps_that_were_set_last_are_shown_and_a_line_says_how_many_are_not(user: memspan.Scope, limit: int, steps: int) -> None:
+    """The first were shown, up to an eighth of the limit, and nothing said that there are more: of 80 steps none of the open ones."""
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=limit, output_tokens=300))
+    session.note("Answer in one sentence.")
+    for n in range(steps):
+        session.task("plan").set(f"step-{n}", {"id": n, "title": f"Migrate shard {n} of orders to cluster eu-{n}", "status": "open"})
+    session.add({"role": "user", "content": "what is next?"})
+    text, prompt = entries(session)
+    keys = [int(key) for key in re.findall(r'key="step-(\d+)"', text)]
+    assert keys == list(range(steps - len(keys), steps)), "the last, in their order"
+    assert len(keys) >= min(steps, 3)
+    assert "Answer in one sentence." in text
+    left_out = steps - len(keys)
+    assert (f"<entry>{left_out} more key" in text) == (left_out > 0)
+    assert steps > 40 or left_out == 0 or limit < 4_000, "room that nothing else takes is not left empty"
+    rows = [row for row in prompt.explain() if row.section == "task" and not row.included]
+    assert {row.id for row in rows} == {f"plan/step-{n}" for n in range(left_out)}
+    session.add_response({"role": "assistant", "content": "The next shard."}, prompt=prompt)
+    sent = session.turns[-1].prompt
+    assert sent is not None
+    assert sent.to_openai() == prompt.to_openai()
+
+
+@pytest.mark.parametrize("limit", [1_000, 2_000, 8_000])
+def test_a_value_that_is_too_long_is_shown_by_its_ends(user: memspan.Scope, limit: int) -> None:
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=limit, output_tokens=300))
+    session.task("plan").set("todo", [f"step {n}: move shard-{n}" for n in range(2_000)])
+    session.add({"role": "user", "content": "what is next?"})
+    text, _ = entries(session)
+    assert text.startswith('<entry task="plan" key="todo">["step 0: move')
+    assert re.search(r"\[\.\.\. \d+ of \d+ characters left out \.\.\.\]", text)
+    assert 'shard-1999"]</entry>' in text
+    assert "more key" not in text
+    session.task("plan").set("now", "shard-7")
+    assert 'key="now">shard-7</entry>' in entries(session)[0], "a short one keeps its place beside it"
+
+
+def test_a_grant_of_the_callers_stands(user: memspan.Scope) -> None:
+    budget = memspan.Budget(max_input_tokens=8_000, output_tokens=300, sections={"task": memspan.Grant(ceiling=200)})
+    session = user.session("s-1", model="gpt-4o", budget=budget)
+    for n in range(80):
+        session.task("plan").set(f"step-{n}", f"Migrate shard {n} of orders to cluster eu-{n}")
+    session.add({"role": "user", "content": "what is next?"})
+    _, prompt = entries(session)
+    assert next(section.tokens for section in prompt.sections if section.name == "task") <= 200
+
+
+def test_a_list_that_fits_has_no_line(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    for n in range(9):
+        session.task("plan").set(f"step-{n}", "open")
+    session.add({"role": "user", "content": "what is next?"})
+    text, _ = entries(session)
+    assert text.count(">open</entry>") == 9, "two keys may have one value"
+    assert "more key" not in text

@@ -31,7 +31,8 @@ class Task:
 
     Values are what JSON can hold: None, bool, int, float, str, lists and dicts of these; a tuple comes back as a list. They are durable
     when a call returns, and seen by every process. Without a `with` block it stays until `clear`, or until its time to live is over,
-    which begins anew with each write. All methods may be called from any thread; each has an awaitable twin.
+    which begins anew with each write. A prompt that has no room for all keys shows those that were set last and says how many it leaves
+    out. All methods may be called from any thread; each has an awaitable twin.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o")

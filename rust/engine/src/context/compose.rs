@@ -244,7 +244,8 @@ impl<'a> Composer<'a> {
     fn choose(&self, room: u64) -> Result<Chosen> {
         let pinned = self.inputs.fixed.pinned.as_ref().map_or(&[][..], |pinned| &pinned.items);
         let room = if matches!(self.inputs.volatile, Volatile::Sent(..)) { u64::MAX } else { room.saturating_sub(self.overhead()) };
-        let chooser = Chooser { budget: self.inputs.budget, space: self.space(), room, counter: self.inputs.counter, pinned };
+        let (budget, counter, has_spare) = (self.inputs.budget, self.inputs.counter, self.grid.step > 0 && !self.inputs.append_only);
+        let chooser = Chooser { budget, space: self.space(), room, counter, pinned, has_spare };
         match self.inputs.volatile {
             Volatile::Fresh(candidates) => chooser.choose(candidates),
             Volatile::Frozen(items) | Volatile::Sent(items, _) => Ok(chooser.repeat(items)),

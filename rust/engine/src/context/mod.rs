@@ -15,6 +15,7 @@ pub mod canonical_json;
 pub mod compose;
 pub mod cut;
 pub mod dialect;
+mod entries;
 pub mod epoch;
 pub mod escape;
 pub mod explain;

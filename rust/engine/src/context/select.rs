@@ -3,7 +3,8 @@
 //! The sections are, in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents. Within a
 //! section candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller one. A recalled memory
 //! must also reach the relevance floor: a prompt is not filled up with weak memories. Text that is pinned, or chosen before, is not shown
-//! twice; text that did not fit one section competes in the next. Sections that left something out share the tokens that others do not use.
+//! twice; text that did not fit one section competes in the next. Of tasks the keys that were set last come first where there is no room for
+//! all ([`super::entries`]), and two keys may have the same value. Sections that left something out share the tokens that others do not use.
 //!
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use super::block::{self, Block, Item, chunk};
 use super::budget::{Ask, Grant, allocate};
+use super::entries::is_keyed;
 use super::epoch::MemoryRef;
 use super::explain::{Explained, SectionUse, Why};
 use super::limit::{Budget, section};
@@ -38,6 +40,8 @@ pub(super) struct Chooser<'a> {
     pub(super) counter: &'a dyn Counter,
     /// The memories that are pinned already.
     pub(super) pinned: &'a [Item],
+    /// What the block leaves unused stays unused: no window of history takes it.
+    pub(super) has_spare: bool,
 }
 
 /// Where a recalled text comes from: each source has its own floor.
@@ -66,6 +70,8 @@ struct Filling {
     grant: Grant,
     overhead: u64,
     ranked: Vec<Ranked>,
+    /// Tokens of those that are larger than the ceiling, as far as they could be shown.
+    longer: u64,
     granted: u64,
     used: u64,
 }
@@ -74,8 +80,9 @@ struct Ranked {
     candidate: usize,
     chunk: String,
     tokens: u64,
-    /// The [`print()`] of the text: none is shown twice.
+    /// The [`print()`] of the text: none is shown twice, but under two keys.
     text: u128,
+    keyed: bool,
     taken: bool,
 }
 
@@ -90,9 +97,14 @@ struct Rendered<'a> {
 impl Chooser<'_> {
     /// Chooses among fresh candidates.
     pub(super) fn choose(&self, candidates: &[Item]) -> Result<Chosen> {
+        self.with_entries(candidates, self.among(candidates, None)?)
+    }
+
+    /// The same, with so many tokens that tasks have for certain.
+    pub(super) fn among(&self, candidates: &[Item], of_tasks: Option<u64>) -> Result<Chosen> {
         let mut whys: Vec<Option<Why>> = vec![None; candidates.len()];
         let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
-        let mut fillings = self.rank(candidates, room, &mut whys);
+        let mut fillings = self.rank(candidates, room, of_tasks, &mut whys);
         award(room, &mut fillings)?;
         // A pinned memory may stand in the block once more, where something else is known of it. A message that says the same may not.
         let pinned: HashSet<u128> = self.pinned.iter().map(|item| print(&item.text)).collect();
@@ -115,7 +127,7 @@ impl Chooser<'_> {
             left -= filling.used;
         }
         for filling in &mut fillings {
-            for repeated in filling.ranked.extract_if(.., |ranked| !ranked.taken && shown.contains(&ranked.text)) {
+            for repeated in filling.ranked.extract_if(.., |ranked| !ranked.taken && !ranked.keyed && shown.contains(&ranked.text)) {
                 whys[repeated.candidate] = Some(Why::Repeated);
             }
         }
@@ -138,26 +150,33 @@ impl Chooser<'_> {
         Rendered { candidate, item, tokens: self.counter.count(&chunk), chunk }
     }
 
-    fn rank(&self, candidates: &[Item], room: u64, whys: &mut [Option<Why>]) -> Vec<Filling> {
+    fn rank(&self, candidates: &[Item], room: u64, of_tasks: Option<u64>, whys: &mut [Option<Why>]) -> Vec<Filling> {
         let filling = |name: Arc<str>| {
-            let grant = self.budget.grant(&name, self.space);
+            let mut grant = self.budget.grant(&name, self.space);
+            if let Some(floor) = of_tasks.filter(|_| &*name == section::TASK) {
+                grant = Grant { floor, ceiling: grant.ceiling.max(floor), ..grant };
+            }
             let overhead = block::section_tokens(&name, self.counter);
             let most = grant.ceiling.min(room).saturating_sub(overhead);
             let order = best_first(candidates, &name);
             let best = Source::ALL.map(|source| {
                 order.iter().map(|index| &candidates[*index]).filter(|item| Source::of(item) == source).filter_map(|item| item.score).max()
             });
-            let mut ranked = Vec::new();
+            let (mut ranked, mut longer) = (Vec::new(), 0_u64);
             for candidate in order {
                 match self.admit(&candidates[candidate], best, most) {
                     Ok((chunk, tokens)) => {
-                        let text = print(&candidates[candidate].text);
-                        ranked.push(Ranked { candidate, chunk, tokens, text, taken: false });
+                        let (text, keyed) = (print(&candidates[candidate].text), is_keyed(&candidates[candidate]));
+                        ranked.push(Ranked { candidate, chunk, tokens, text, keyed, taken: false });
                     }
-                    Err(why) => whys[candidate] = Some(why),
+                    Err(why) => {
+                        let is_shortened = &*name == section::TASK && matches!(why, Why::OverCeiling { .. });
+                        longer = longer.saturating_add(if is_shortened { most } else { 0 });
+                        whys[candidate] = Some(why);
+                    }
                 }
             }
-            Filling { name, grant, overhead, ranked, granted: 0, used: 0 }
+            Filling { name, grant, overhead, ranked, longer, granted: 0, used: 0 }
         };
         section_order(candidates).into_iter().map(filling).collect()
     }
@@ -269,16 +288,16 @@ impl Chooser<'_> {
 impl Filling {
     fn asked(&self) -> u64 {
         let mut once = HashSet::new();
-        let texts = self.ranked.iter().filter(|ranked| once.insert(ranked.text));
-        let items: u64 = texts.map(|ranked| ranked.tokens).fold(0, u64::saturating_add);
-        if self.ranked.is_empty() { 0 } else { items.saturating_add(self.overhead) }
+        let texts = self.ranked.iter().filter(|ranked| once.insert(ranked.text) || ranked.keyed);
+        let items: u64 = texts.map(|ranked| ranked.tokens).fold(self.longer, u64::saturating_add);
+        if items == 0 { 0 } else { items.saturating_add(self.overhead) }
     }
 
     /// Takes what fits into `most` and is not `shown` yet, best first.
     fn fill(&mut self, most: u64, shown: &mut HashSet<u128>) {
         for ranked in self.ranked.iter_mut().filter(|ranked| !ranked.taken) {
             let first = if self.used == 0 { self.overhead } else { 0 };
-            if self.used + first + ranked.tokens <= most && shown.insert(ranked.text) {
+            if self.used + first + ranked.tokens <= most && (shown.insert(ranked.text) || ranked.keyed) {
                 self.used += first + ranked.tokens;
                 ranked.taken = true;
             }
@@ -378,7 +397,7 @@ mod tests {
     use super::*;
 
     fn chooser<'a>(budget: &'a Budget, room: u64, pinned: &'a [Item]) -> Chooser<'a> {
-        Chooser { budget, space: 4_000, room, counter: &WordCounter, pinned }
+        Chooser { budget, space: 4_000, room, counter: &WordCounter, pinned, has_spare: true }
     }
 
     fn why(chosen: &Chosen, index: usize) -> &Why {
