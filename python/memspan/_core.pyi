@@ -447,7 +447,7 @@ class SessionCore:
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
     def draft(self, keep_exchanges: int | None, max_tokens: int | None) -> CompactionDraft | None:
         """The turns that would leave; `None` where no turn is old enough, or the newest leaves a summary no room."""
-    def brief_draft(self, max_tokens: int) -> CompactionDraft:
+    def brief_draft(self, task: str, max: int) -> CompactionDraft:
         """Everything that was said, for a brief of so many tokens; it cannot be committed."""
     def commit(self, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
     def summary(self) -> SummaryText | None:

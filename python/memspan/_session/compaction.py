@@ -115,7 +115,8 @@ class Compacting(SessionPart):
     def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
         """A brief for another agent that is to take over a task: state, decisions, identifiers, constraints, open questions.
 
-        Made of the newest summary and all messages since, with the same checks as `compact`. A pure read.
+        Made of the newest summary and all messages since, with the same checks as `compact`: what shares rare words with the task comes
+        first. Notes, task state and the scope's constraints stand among the constraints, in up to half of the brief. A pure read.
 
         Args:
             task: The other agent's task.
@@ -147,7 +148,7 @@ class Compacting(SessionPart):
                 "shorten the task or raise max_tokens",
                 limit_tokens=max_tokens,
             )
-        draft = self._core.brief_draft(room)
+        draft = self._core.brief_draft(task, room)
         written = write(draft, llm, timeout_seconds)
         summary = summary_of(draft.make().summary, model)
         text = f"{head}{summary.text}".rstrip()

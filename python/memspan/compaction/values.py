@@ -40,7 +40,7 @@ class SummaryLine:
 
     Attributes:
         text: Its text.
-        messages: Indices of the messages that it comes from.
+        messages: Indices of the messages that it comes from; none of a note, task state or a memory in a brief.
         by_model: Whether a model wrote it. A model's lines are checked against those messages.
     """
 

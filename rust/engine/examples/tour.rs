@@ -76,7 +76,7 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     }
     let text = "a text of which the end is of interest";
     println!("{:?} ends {:?}", text, assembled.model.truncate(text, 3, Keep::End));
-    let writing = Writing::new(session.brief_draft(200)?); // a model may write for it: `writing.check(reply)`
+    let writing = Writing::new(session.brief_draft("choose an editor", 200, NOW + 5)?); // a model may write for it: `writing.check(reply)`
     println!("a summary of {} tokens: {:?}", writing.make().summary.tokens, writing.covers());
     for one in WindowWatch::default().look(&session, Some(100_000))? {
         println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);

@@ -125,7 +125,7 @@ calls! {
         compaction_due() Short |session, now| Ok(session.compaction_due(now)?.map(memspan_engine::session::Due::name));
         draft(keep_exchanges: Option<u64>, max_tokens: Option<Tokens>) Long |session, now|
             Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0), now)?.map(Writing::new).map(CompactionDraft));
-        brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
+        brief_draft(task: String, max: u64) Long |session, now| session.brief_draft(&task, max, now).map(Writing::new).map(CompactionDraft);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Whole |session, now|
             session.commit_written(&draft.get().0, &written.0, now);
         summary() Short |session| session.summary_text();

@@ -52,7 +52,7 @@ fn read_line(value: &Value) -> Option<Line> {
     let text = super::units::one_line(value.get("text")?.as_str()?);
     let sources = numbers(value.get("sources")?)?;
     let (score, by_model) = (value.get("score")?.as_i64()?.clamp(0, 1 << 40), value.get("by_model")?.as_bool()?);
-    (!sources.is_empty() && !text.is_empty()).then_some(Line { section, text: text.into(), sources, score, by_model })
+    (!text.is_empty()).then_some(Line { section, text: text.into(), sources, score, by_model })
 }
 
 fn read_call(value: &Value) -> Option<(Box<str>, u64)> {

@@ -25,7 +25,7 @@ mod tests;
 pub mod units;
 
 pub use json::{from_json, to_json};
-pub use rules::{Compacted, compact};
+pub use rules::{Aim, Compacted, brief, compact};
 pub use summary::{Identifier, Line, Section, Summary};
 
 use std::sync::Arc;

@@ -63,12 +63,19 @@ pub struct Line {
     pub section: Section,
     /// Its text: one line.
     pub text: Box<str>,
-    /// Indices of the messages that it comes from, ascending, at least one.
+    /// Indices of the messages that it comes from, ascending; none of a note, a task's key or a memory in a brief.
     pub sources: Vec<u64>,
     /// How much it is worth against others of its section.
     pub score: i64,
     /// A model wrote it.
     pub by_model: bool,
+}
+
+impl Line {
+    /// Its first message.
+    pub(super) fn first(&self) -> u64 {
+        self.sources.first().copied().unwrap_or_default()
+    }
 }
 
 /// An identifier, and the line that has it.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::edit::check_not_hidden;
 use super::key::SessionKey;
+use super::notes;
 use super::policy::Policy;
 use super::record::{SessionBudget, SessionRecord, SessionState};
 use super::session::{Session, Status};
@@ -15,16 +16,19 @@ use super::stored_epoch::StoredEpoch;
 use super::summary::{self, StoredSummary};
 use super::summary_room::{fitting, limit_in_force, limit_kept, stand_in};
 use super::switch::SwitchPlan;
+use super::task;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::View;
 use super::window::assemble::check_fits;
 use super::window::fixed::{fixed_for, scopes};
+use super::window::pinned::Pinned;
 use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
-use crate::compaction::{Source, Summary};
+use crate::compaction::{Aim, Source, Summary};
 use crate::context::turns::opens_round;
-use crate::context::{Epoch, History, Message, Opening, Reason, Role, Share, Transcript};
+use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
+use crate::memory::Kind;
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -58,6 +62,8 @@ pub struct Draft {
     pub max_tokens: u64,
     /// The model whose tokens they are.
     pub model: Model,
+    /// The purpose, of a brief.
+    pub aim: Option<Aim>,
 }
 
 impl Draft {
@@ -80,7 +86,7 @@ impl Draft {
         messages.truncate(end);
         let sources = messages.split_off(system.min(end));
         let (place, ids) = (SessionKey { partition: 0, session: 0 }, vec![None; sources.len()]);
-        Ok((Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model }, end))
+        Ok((Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model, aim: None }, end))
     }
 }
 
@@ -211,8 +217,9 @@ impl Session<'_> {
         })
     }
 
-    /// Everything that was said, as a draft for a brief of so many tokens. It is not to be committed.
-    pub fn brief_draft(&self, max_tokens: u64) -> Result<Draft> {
+    /// Everything that was said, as a draft for a brief of so many tokens for a task: with what stands in every prompt of the session,
+    /// notes, task state and pinned constraints. It is not to be committed.
+    pub fn brief_draft(&self, task: &str, max_tokens: u64, now: i64) -> Result<Draft> {
         limits::within("max_tokens", max_tokens, 1..=limits::MAX_SUMMARY_TOKENS)?;
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -221,8 +228,23 @@ impl Session<'_> {
             let previous = StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)?.map(|stored| stored.summary);
             let (sources, ids) = sources(pages, status.place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
             let place = SessionKey { partition: 0, session: 0 }; // nowhere: it cannot be committed
-            Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model })
+            let aim = Some(Aim { task: task.to_owned(), standing: self.standing(pages, &status, now)? });
+            Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model, aim })
         })
+    }
+
+    /// Notes, constraints and keys of tasks, which bind another agent as they bind this one. Of a task the key that was set last comes first.
+    fn standing<P: Pages>(&self, pages: &P, status: &Status, now: i64) -> Result<Vec<String>> {
+        let Status { place, record, epoch } = status;
+        let mut lines: Vec<String> = notes::list(pages, *place)?.into_iter().map(|(_, text)| text).collect();
+        let pinned = Pinned::read(pages, &scopes(self.scope, record), |partition| epoch.form_of(partition, place.partition), now)?;
+        let binds = |item: &&Item| item.attributes.iter().any(|(name, kind)| &**name == "kind" && **kind == *Kind::Constraint.name());
+        lines.extend(pinned.items.iter().filter(binds).map(|item| item.text.to_string()));
+        for task in task::list(pages, place.partition, place.session, now)? {
+            let shown = task::items(std::slice::from_ref(&task));
+            lines.extend(task.entries.iter().zip(shown).rev().map(|((key, _), item)| format!("{}, {key}: {}", task.name, item.text)));
+        }
+        Ok(lines)
     }
 
     /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. A summary
@@ -486,7 +508,7 @@ fn make_draft<P: Pages>(
     let place = status.place;
     let (sources, ids) = sources(pages, place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
     let seen = (status.record.edits, status.epoch.epoch.summary_version);
-    Ok(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model })
+    Ok(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model, aim: None })
 }
 
 /// Messages as they were given, and the ids that their callers gave them.

@@ -152,9 +152,13 @@ impl Writing {
     }
 
     fn compact(&self, max_tokens: u64) -> Arc<Compacted> {
-        let Draft { previous, sources, boundary, model, .. } = &self.draft;
+        let Draft { previous, sources, boundary, model, aim, .. } = &self.draft;
         let limit = model.factor.room(max_tokens);
-        let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), limit, &self.counter());
+        let (previous, written, counter) = (previous.as_ref(), lock(&self.written), self.counter());
+        let mut made = match aim {
+            Some(aim) => compaction::brief(aim, previous, sources, &written, limit, &counter),
+            None => compaction::compact(previous, sources, &written, limit, &counter),
+        };
         made.summary.covers.end = *boundary; // a message that was redacted is no source, and left all the same
         Arc::new(made)
     }
