@@ -6,8 +6,8 @@
 //! ```
 //!
 //! It stands between the turn's user message and the rounds that stay, and is a function of where the window begins: within an epoch
-//! it never changes. A call that failed, was cancelled or has no result is not said to be done. Where the user message itself is too long to
-//! be shown whole, its beginning and its end stand before the line. Epochs of renderer version 1 have none, and those before version 5 say
+//! it never changes. A call that failed, was cancelled or has no result is not said to be done. Where the user message itself is too long
+//! to be shown whole, its beginning and its end stand before the line. Epochs of renderer version 1 have none, and those before version 5 say
 //! of every call that it is done.
 
 use std::collections::BTreeMap;
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!(
             lines(all, 5),
             [
-                "[Rounds 1 to 4 of this turn are not shown: send x 2 (1 failed, 1 cancelled), ask x 1 (no result), read x 1. The others are \
-                 done; their results are stored.]",
+                "[Rounds 1 to 4 of this turn are not shown: send x 2 (1 failed, 1 cancelled), ask x 1 (no result), read x 1. The others \
+                 are done; their results are stored.]",
                 "[Rounds 1 to 4 of this turn are not shown: 4 calls (1 failed, 1 cancelled, 1 no result). The others are done; their \
                  results are stored.]"
             ]

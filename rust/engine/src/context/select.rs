@@ -3,8 +3,9 @@
 //! The sections are, in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents. Within a
 //! section candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller one. A recalled memory
 //! must also reach the relevance floor: a prompt is not filled up with weak memories. Text that is pinned, or chosen before, is not shown
-//! twice; text that did not fit one section competes in the next. Of tasks the keys that were set last come first where there is no room for
-//! all ([`super::entries`]), and two keys may have the same value. Sections that left something out share the tokens that others do not use.
+//! twice; text that did not fit one section competes in the next. Of tasks the keys that were set last come first where there is no room
+//! for all ([`super::entries`]), and two keys may have the same value. Sections that left something out share the tokens that others do not
+//! use.
 //!
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.

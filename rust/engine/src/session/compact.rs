@@ -233,7 +233,8 @@ impl Session<'_> {
         })
     }
 
-    /// Notes, constraints and keys of tasks, which bind another agent as they bind this one. Of a task the key that was set last comes first.
+    /// Notes, constraints and keys of tasks, which bind another agent as they bind this one. Of a task the key that was set last comes
+    /// first.
     fn standing<P: Pages>(&self, pages: &P, status: &Status, now: i64) -> Result<Vec<String>> {
         let Status { place, record, epoch } = status;
         let mut lines: Vec<String> = notes::list(pages, *place)?.into_iter().map(|(_, text)| text).collect();
