@@ -350,7 +350,7 @@ impl Evidence {
     }
 }
 
-fn negates(text: &str) -> bool {
+pub(super) fn negates(text: &str) -> bool {
     words(text).any(|(_, word)| NEGATIONS.contains(&word.as_str()))
 }
 

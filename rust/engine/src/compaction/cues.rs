@@ -96,8 +96,16 @@ const CONSTRAINTS: &[&str] = &[
     "avoid",
     "only",
     "muss",
+    "m\u{fc}ssen",
     "darf nicht",
+    "d\u{fc}rfen",
     "niemals",
+    "nie",
+    "immer",
+    "nur",
+    "h\u{f6}chstens",
+    "mindestens",
+    "sp\u{e4}testens",
     "debe",
     "nunca",
     "doit",
@@ -197,7 +205,7 @@ const WISHES: &[&str] = &[
     "keep",
     "quiero",
     "necesito",
-    "mochte",
+    "m\u{f6}chte",
     "brauche",
     "voudrais",
     "\u{623}\u{631}\u{64a}\u{62f}",
@@ -237,14 +245,10 @@ const OPEN: &[&str] = &[
     "still need to",
     "need to decide",
     "need to figure",
-    "figure out",
     "let me check",
     "ill check",
     "will check",
     "get back to you",
-    "not sure",
-    "dont know",
-    "no idea",
     "unclear",
     "undecided",
     "havent decided",
@@ -253,8 +257,72 @@ const OPEN: &[&str] = &[
     "unknown yet",
     "need to ask",
     "have to ask",
-    "find out",
 ];
+/// From a user, these ask for something as a question does.
+const REQUESTS: &[&str] = &["figure out", "find out", "not sure", "dont know", "no idea"];
+/// A sentence that begins so takes back or replaces something.
+const CORRECTS_FIRST: &[&str] = &[
+    "scratch that",
+    "no wait",
+    "wait no",
+    "on second thought",
+    "on second thoughts",
+    "on reflection",
+    "actually",
+    "correction",
+    "change of plan",
+    "change of plans",
+    "i changed my mind",
+    "ive changed my mind",
+    "i have changed my mind",
+    "we changed our minds",
+    "forget that",
+    "forget what i said",
+    "revert that",
+    "undo that",
+    "my mistake",
+    "new requirement",
+    "override",
+    "back to",
+    "were back to",
+    "we are back to",
+    "lets go back to",
+    "not any more",
+    "not anymore",
+    "i meant",
+    "make it",
+    "make that",
+    "swap them",
+    "doch nicht",
+    "doch lieber",
+    "korrektur",
+    "plan\u{e4}nderung",
+    "finalement",
+    "en fait",
+    "mejor",
+    "en realidad",
+    "correcci\u{f3}n",
+    "cambio de planes",
+    "anzi",
+    "na verdade",
+];
+/// A sentence with one of these does so too.
+const CORRECTS: &[&str] = &[
+    "instead",
+    "after all",
+    "from today",
+    "as of today",
+    "as of now",
+    "effective immediately",
+    "no longer",
+    "stattdessen",
+    "ab sofort",
+    "ab jetzt",
+    "\u{e0} partir de maintenant",
+    "a partir de ahora",
+];
+/// A sentence that begins so does, if what it speaks of was spoken of before.
+const MAY_CORRECT: &[&str] = &["sorry", "never mind", "nevermind", "you may", "you can", "swap", "oops", "wait"];
 /// Of scripts without spaces: found anywhere in a text.
 const ANYWHERE: &[(&str, Cue)] = &[
     ("\u{5fc5}\u{987b}", Cue::Constraint),
@@ -289,10 +357,24 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     table
 });
 
+/// Requests are goals here.
 static OPEN_TABLE: Lazy<Table> = Lazy::new(|| {
     let mut table = Table::new();
-    for text in OPEN {
-        insert(&mut table, text, Cue::None);
+    for (cues, cue) in [(OPEN, Cue::None), (REQUESTS, Cue::Goal)] {
+        for text in cues {
+            insert(&mut table, text, cue);
+        }
+    }
+    table
+});
+
+/// What begins a sentence is a decision here, what stands anywhere a constraint, and what may correct a wish.
+static CORRECTION_TABLE: Lazy<Table> = Lazy::new(|| {
+    let mut table = Table::new();
+    for (cues, cue) in [(CORRECTS_FIRST, Cue::Decision), (CORRECTS, Cue::Constraint), (MAY_CORRECT, Cue::Wish)] {
+        for text in cues {
+            insert(&mut table, text, cue);
+        }
     }
     table
 });
@@ -314,10 +396,41 @@ pub fn cue_of(text: &str) -> Cue {
     ANYWHERE.iter().filter(|(word, _)| text.contains(word)).map(|(_, cue)| *cue).fold(cue, Cue::max)
 }
 
+/// Whether a text with a cue of constraints demands something: "I don't need it" and "we can't" tell of those who say so.
+#[must_use]
+pub fn demands(text: &str) -> bool {
+    let words = words(text);
+    let told = |at: usize| at > 0 && matches!(&*words[at - 1], "i" | "we") && matches!(&*words[at], "dont" | "cant" | "cannot");
+    let demands = |at: usize| !told(at) && first_matches(&TABLE, &words[at..]).any(|cue| cue == Cue::Constraint);
+    (0..words.len()).any(demands) || !text.is_ascii() && ANYWHERE.iter().any(|(word, cue)| *cue == Cue::Constraint && text.contains(word))
+}
+
 /// Whether a text says that something is not settled.
 #[must_use]
 pub fn is_open(text: &str) -> bool {
     matches(&OPEN_TABLE, &words(text)).next().is_some()
+}
+
+/// Whether all that is open in a text is what it asks somebody to find out.
+#[must_use]
+pub fn is_request(text: &str) -> bool {
+    let words = words(text);
+    let cues: Vec<Cue> = matches(&OPEN_TABLE, &words).collect();
+    !cues.is_empty() && cues.into_iter().all(|cue| cue == Cue::Goal)
+}
+
+/// Whether a sentence takes back or replaces something.
+#[must_use]
+pub fn corrects(sentence: &str) -> bool {
+    let words = words(sentence);
+    first_matches(&CORRECTION_TABLE, &words).any(|cue| cue == Cue::Decision)
+        || matches(&CORRECTION_TABLE, &words).any(|cue| cue == Cue::Constraint)
+}
+
+/// Whether a sentence does so if what it speaks of was spoken of before.
+#[must_use]
+pub fn may_correct(sentence: &str) -> bool {
+    first_matches(&CORRECTION_TABLE, &words(sentence)).any(|cue| cue == Cue::Wish)
 }
 
 /// Whether a sentence asks.
@@ -337,14 +450,18 @@ pub fn is_labelled(text: &str) -> bool {
 }
 
 fn matches<'t>(table: &'t Table, words: &'t [String]) -> impl Iterator<Item = Cue> + 't {
-    (0..words.len()).flat_map(move |at| {
-        let rest = &words[at + 1..];
-        let behind = table.get(words[at].as_str()).into_iter().flatten();
-        behind.filter(move |(cue, _)| rest.len() >= cue.len() && cue.iter().zip(rest).all(|(one, other)| one == other)).map(|(_, cue)| *cue)
-    })
+    (0..words.len()).flat_map(move |at| first_matches(table, &words[at..]))
 }
 
-fn words(text: &str) -> Vec<String> {
+/// The cues that a text begins with.
+fn first_matches<'t>(table: &'t Table, words: &'t [String]) -> impl Iterator<Item = Cue> + 't {
+    let (first, rest) = words.split_first().map_or(("", words), |(first, rest)| (first.as_str(), rest));
+    let behind = table.get(first).into_iter().flatten();
+    behind.filter(move |(cue, _)| rest.len() >= cue.len() && cue.iter().zip(rest).all(|(one, other)| one == other)).map(|(_, cue)| *cue)
+}
+
+/// The words of a text, folded, without apostrophes.
+pub(super) fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
         .filter(|word| !word.is_empty())
         .map(|word| word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect())

@@ -17,6 +17,7 @@ mod json;
 mod measures;
 mod questions;
 pub mod request;
+mod revisions;
 mod rules;
 mod summary;
 mod terms;

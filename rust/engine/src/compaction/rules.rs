@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use super::Source;
 use super::columns::Columns;
-use super::cues::{Cue, asks, cue_of, is_labelled};
+use super::cues::{Cue, asks, corrects, cue_of, demands, is_labelled};
 use super::questions;
+use super::revisions::revise;
 use super::summary::{Line, Section, Summary};
-use super::terms::{Covered, Frequencies, Reader, Terms, Weights};
+use super::terms::{Beside, Covered, Frequencies, Reader, Terms, Weights};
 use super::units::{one_line, sentences, units};
 use crate::context::message::Part;
 use crate::context::{Counter, Message, Role};
@@ -36,6 +37,8 @@ pub(super) fn share(section: Section) -> u64 {
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
 /// An event of which less is new (in 1/256) says nothing new. A binding unit is left out only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
+/// Constraints have so much of the limit before events, in per cent: the rest of their grant and more.
+pub(super) const MOST_CONSTRAINTS: u64 = 60;
 /// Lines that are too long for what is left, before it is given up.
 const MOST_PASSED_OVER: usize = 8;
 /// Units of one compaction that compete: the best by score alone, so that a huge message costs what it is long.
@@ -66,6 +69,8 @@ pub(super) struct Unit {
     pub role: Role,
     /// Somebody said it: it is not a tool result.
     pub spoken: bool,
+    /// Its message calls tools.
+    pub calls: bool,
     pub asks: bool,
     pub cue: Cue,
     pub terms: Terms,
@@ -120,13 +125,31 @@ pub fn brief(aim: &Aim, previous: Option<&Summary>, sources: &[Source], written:
     chooser.finish(previous, sources)
 }
 
-struct Candidate {
-    line: Line,
-    terms: Vec<u64>,
+/// A line that may be chosen.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub line: Line,
+    pub terms: Vec<u64>,
     /// 1 of a model: it is taken first.
-    rank: u8,
+    pub rank: u8,
     /// It binds: it has its section's grant before everything else is weighed together.
-    binds: bool,
+    pub binds: bool,
+    /// It is a constraint, not a wish: it has room before events.
+    pub strict: bool,
+    pub cue: Cue,
+    pub by: By,
+    pub beside: Beside,
+}
+
+/// Whose words a candidate has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A user's statement.
+    User,
+    /// A line of the summary before that may be anybody's.
+    Before,
+    /// Others'.
+    Other,
 }
 
 /// Rank, score, oldest message, place: the greatest is taken first.
@@ -180,13 +203,15 @@ impl<'a> Chooser<'a> {
         };
         for (line, terms) in new {
             chooser.identify_line(&line);
-            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true });
+            let (cue, beside) = (Cue::None, Beside::All);
+            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true, strict: false, cue, by: By::Other, beside });
         }
         for (line, terms) in old {
             chooser.keep(line, terms.all, &units);
         }
         chooser.read(&units, written.is_empty());
         chooser.find_identifiers(&units, sources);
+        revise(&mut chooser.candidates, &mut reader);
         chooser
     }
 
@@ -196,7 +221,10 @@ impl<'a> Chooser<'a> {
         let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
-            self.candidates.push(Candidate { line, terms, rank: 0, binds });
+            let (cue, is_constraint) = (cue_of(&line.text), line.section == Section::Constraints);
+            let strict = is_constraint && (line.by_model || cue != Cue::Wish && (cue != Cue::Constraint || demands(&line.text)));
+            let by = if is_constraint && !line.by_model { By::User } else { By::Before };
+            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue, by, beside: Beside::All });
         }
     }
 
@@ -212,7 +240,10 @@ impl<'a> Chooser<'a> {
             let score = self.score(unit, first == Some(at));
             let line = Line { section, text: (&*unit.text).into(), sources: vec![unit.index], score, by_model: false };
             let binds = section != Section::Summary && matches!(unit.cue, Cue::Decision | Cue::Constraint | Cue::Wish);
-            self.candidates.push(Candidate { line, terms: unit.terms.all.clone(), rank: 0, binds });
+            let by = if unit.role == Role::User && !unit.asks && !open[at] { By::User } else { By::Other };
+            let strict = section == Section::Constraints && unit.cue == Cue::Constraint && demands(&unit.text);
+            let terms = unit.terms.all.clone();
+            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue: unit.cue, by, beside: Beside::All });
         }
     }
 
@@ -257,7 +288,8 @@ impl<'a> Chooser<'a> {
             exact_identifiers(&unit.text, |range| {
                 let is_number = !unit.spoken && unit.text[range.clone()].bytes().all(|byte| byte.is_ascii_digit());
                 numbers += usize::from(is_number && range.len() >= NUMBER_DIGITS);
-                if is_number && (range.len() < NUMBER_DIGITS || numbers > MOST_NUMBERS) {
+                let is_level = !unit.spoken && unit.text[range.clone()].bytes().all(|byte| byte.is_ascii_uppercase()); // `ERROR`
+                if is_level || is_number && (range.len() < NUMBER_DIGITS || numbers > MOST_NUMBERS) {
                     return;
                 }
                 of_message.1 += 1;
@@ -332,13 +364,20 @@ impl<'a> Chooser<'a> {
             let heap = if *binds { apart.entry(line.section).or_default() } else { &mut together };
             heap.push((*rank, line.score, Reverse(line.first()), Reverse(at)));
         }
+        let (mut strict, mut of_constraints) = (Waiting::new(), 0);
         for section in BY_WEIGHT {
-            let room = self.limit * share(section) / 100;
+            let (room, before) = (self.limit * share(section) / 100, self.left);
             if let Some(mut heap) = apart.remove(&section) {
                 self.fill(&mut heap, room.min(self.left));
-                together.append(&mut heap);
+                let (first, mut others): (Waiting, Waiting) = heap.into_iter().partition(|waiting| self.candidates[waiting.3.0].strict);
+                strict.extend(first);
+                together.append(&mut others);
             }
+            of_constraints += if section == Section::Constraints { before - self.left } else { 0 };
         }
+        let most = (self.limit * MOST_CONSTRAINTS / 100).saturating_sub(of_constraints);
+        self.fill(&mut strict, most.min(self.left));
+        together.append(&mut strict);
         let kept_free = self.limit * share(Section::Identifiers) / 100;
         self.fill(&mut together, self.left.saturating_sub(kept_free));
         self.fill_identifiers();
@@ -351,7 +390,8 @@ impl<'a> Chooser<'a> {
         let mut passed_over = Vec::new();
         while let Some((rank, known, order, Reverse(at))) = heap.pop() {
             let candidate = &self.candidates[at];
-            let novelty = self.covered.novelty(&candidate.terms, &self.weights);
+            let message = candidate.line.sources.last().copied().unwrap_or(0);
+            let novelty = self.covered.novelty(&candidate.terms, (message, candidate.beside), &self.weights);
             let told = rank == 0 && candidate.line.section == Section::Summary;
             if novelty < if told { LEAST_NOVELTY } else { 1 } {
                 continue;
@@ -374,7 +414,7 @@ impl<'a> Chooser<'a> {
 
     fn take(&mut self, at: usize, cost: u64) {
         let line = self.candidates[at].line.clone();
-        self.covered.add(&self.candidates[at].terms);
+        self.covered.add(&self.candidates[at].terms, &line.sources);
         self.show(line, cost);
     }
 
@@ -461,20 +501,25 @@ fn units_of(sources: &[Source], reader: &mut Reader) -> Vec<Unit> {
 fn read_part(part: &Part, source: &Source, spoken: bool, reader: &mut Reader, found: &mut Vec<Unit>) {
     match part {
         Part::Text(text) | Part::Refusal(text) => {
-            let role = source.message.role;
-            found.extend(units(text).into_iter().map(|text| unit(text, source.index, role, spoken && role != Role::Tool, reader)));
+            let spoken = spoken && source.message.role != Role::Tool;
+            found.extend(units(text).into_iter().map(|text| unit(text, source, spoken, reader)));
         }
         Part::ToolResult(result) => result.parts.iter().for_each(|part| read_part(part, source, false, reader, found)),
         _ => {}
     }
 }
 
-fn unit(text: String, index: u64, role: Role, spoken: bool, reader: &mut Reader) -> Unit {
+fn unit(text: String, source: &Source, spoken: bool, reader: &mut Reader) -> Unit {
+    let (index, role, calls) = (source.index, source.message.role, source.message.tool_calls().next().is_some());
     let stated: Vec<&str> = sentences(&text).into_iter().filter(|sentence| !asks(sentence)).collect();
     let asks = spoken && asks(&text);
-    let cue = if spoken { stated.into_iter().map(cue_of).max().unwrap_or(Cue::None) } else { Cue::None };
+    let kind = |sentence: &str| {
+        let cue = cue_of(sentence);
+        if role == Role::User && corrects(sentence) { cue.max(Cue::Decision) } else { cue }
+    };
+    let cue = if spoken { stated.into_iter().map(kind).max().unwrap_or(Cue::None) } else { Cue::None };
     let terms = reader.terms(&text);
-    Unit { text: text.into(), index, role, spoken, asks, cue, terms }
+    Unit { text: text.into(), index, role, spoken, calls, asks, cue, terms }
 }
 
 /// The worth of an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.

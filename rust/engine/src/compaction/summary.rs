@@ -209,9 +209,11 @@ impl Summary {
         // A section gives way while it is larger than its share of what is there.
         let size = |section: Section| self.of(section).map(|line| line.text.len() as u64 + 3).sum::<u64>();
         let over = |section: &Section| size(*section) * 100 / super::rules::share(*section).max(1);
-        let Some(section) =
-            order.into_iter().filter(|section| size(*section) > 0).max_by_key(|section| (over(section), std::cmp::Reverse(*section)))
-        else {
+        // Constraints do so only where they are most of it.
+        let total: u64 = order.into_iter().map(size).sum();
+        let binding = size(Section::Constraints) * 100 <= total * super::rules::MOST_CONSTRAINTS;
+        let gives_way = |section: &Section| size(*section) > 0 && !(binding && *section == Section::Constraints);
+        let Some(section) = order.into_iter().filter(gives_way).max_by_key(|section| (over(section), std::cmp::Reverse(*section))) else {
             self.calls.clear();
             return;
         };

@@ -75,8 +75,8 @@ fn push(text: &mut String, chunk: &str) {
     text.push_str(chunk);
 }
 
-/// Words of at most eight letters, folded, without apostrophes.
-fn filler(word: &str) -> bool {
+/// Whether a word says nothing by itself: those of at most eight letters, folded, without apostrophes.
+pub(super) fn filler(word: &str) -> bool {
     let mut folded = [0_u8; 8];
     let mut length = 0;
     for byte in word.bytes().filter(|byte| *byte != b'\'') {
@@ -149,23 +149,45 @@ impl Weights {
     }
 }
 
-/// The terms that were said.
+/// Which chosen lines tell that a text is not new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// All.
+    #[default]
+    All,
+    /// Those of its message and later ones: it revises something, so that older lines do not say it.
+    Later,
+    /// Those of its message and older ones: it is revised, and stays beside the line that does so.
+    Older,
+}
+
+/// The terms that were said, each with the first and the last message that said it.
 #[derive(Debug, Default)]
-pub(super) struct Covered(HashSet<u64>);
+pub(super) struct Covered(HashMap<u64, (u64, u64)>);
 
 impl Covered {
-    pub fn add(&mut self, terms: &[u64]) {
-        self.0.extend(terms);
+    /// Adds terms of a line of these messages, ascending.
+    pub fn add(&mut self, terms: &[u64], messages: &[u64]) {
+        let (first, last) = (messages.first().copied().unwrap_or(0), messages.last().copied().unwrap_or(0));
+        for term in terms {
+            let known = self.0.entry(*term).or_insert((first, last));
+            *known = (known.0.min(first), known.1.max(last));
+        }
     }
 
-    /// The share of a text's mass that is new, in 1/256.
-    pub fn novelty(&self, terms: &[u64], weights: &Weights) -> i64 {
+    /// The share of the mass of a message's text that is new, in 1/256.
+    pub fn novelty(&self, terms: &[u64], (message, beside): (u64, Beside), weights: &Weights) -> i64 {
         interrupt::step();
         let (mut new, mut all) = (0, 0);
         for term in terms {
             let weight = weights.weight(*term);
             all += weight;
-            new += if self.0.contains(term) { 0 } else { weight };
+            let is_said = self.0.get(term).is_some_and(|(first, last)| match beside {
+                Beside::All => true,
+                Beside::Later => *last >= message,
+                Beside::Older => *first <= message,
+            });
+            new += if is_said { 0 } else { weight };
         }
         if all == 0 { 0 } else { new * 256 / all }
     }

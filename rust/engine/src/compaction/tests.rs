@@ -278,3 +278,173 @@ fn passes_fit_and_cannot_be_left() {
     assert!(passes.len() > 5 && passes.iter().all(|pass| counter().count(pass) < 3_100));
     assert!(passes.iter().all(|pass| pass.matches("</context>").count() == 1));
 }
+
+/// The summary of a user's statements, each of which is answered with "OK.", and of its lines those that say one of them, in order.
+fn said(statements: &[&str]) -> (Summary, Vec<usize>) {
+    let texts: Vec<&str> = statements.iter().flat_map(|text| [*text, "OK."]).collect();
+    let summary = compact(None, &talk(&texts), &[], 400, &counter()).summary;
+    let order = in_order(&summary, statements);
+    (summary, order)
+}
+
+fn in_order(summary: &Summary, statements: &[&str]) -> Vec<usize> {
+    let of = |line: &str| statements.iter().rposition(|text| line.strip_prefix("- ") == Some(text));
+    summary.text().lines().filter_map(of).collect()
+}
+
+#[test]
+fn of_statements_that_differ_by_a_small_word_the_later_stands_last() {
+    for [one, other] in [
+        ["Ticket QX-9 is solved.", "Ticket QX-9 is not solved."],
+        ["Don't archive the mails of team-4.", "Do archive the mails of team-4."],
+        ["Never mirror the bucket acme-eu.", "You can mirror the bucket acme-eu again."],
+        ["Run the import of orders-7 before the audit.", "Run the import of orders-7 after the audit."],
+        ["Switch on the beta flag wide_rows.", "Switch off the beta flag wide_rows."],
+        ["Ship invoices to Ann and copy Bob.", "Ship invoices to Bob and copy Ann."],
+        ["Archive A-1 first, B-2 second.", "Archive B-2 first, A-1 second."],
+        ["Use lazy loading for new_search in prod-eu-1.", "Use eager loading for new_search in prod-eu-1."],
+        ["Restart worker-12 after the deploy and tell Marta.", "Don't restart worker-12."],
+        ["L\u{f6}sche den Bucket acme-7.", "L\u{f6}sche den Bucket acme-7 nicht."],
+        ["Red\u{e9}marre le service api-3.", "Ne red\u{e9}marre pas le service api-3."],
+    ] {
+        for [one, other] in [[one, other], [other, one]] {
+            let (summary, order) = said(&[one, other]);
+            assert_eq!(order.last(), Some(&1), "{one} {other}\n{}", summary.text());
+            let (summary, order) = said(&[one, other, one]);
+            assert_eq!(order.last(), Some(&2), "back to {one}\n{}", summary.text());
+        }
+    }
+}
+
+#[test]
+fn the_later_statement_stands_last_after_more_compactions() {
+    for [one, other] in [
+        ["Don't archive the mails of team-4.", "Do archive the mails of team-4."],
+        ["Run the import of orders-7 before the audit.", "Run the import of orders-7 after the audit."],
+        ["Never mirror the bucket acme-eu.", "You can mirror the bucket acme-eu again."],
+        ["Never deploy on Fridays.", "Scratch that, deploy on Fridays."],
+    ] {
+        let mut summary = None;
+        for round in 0..6 {
+            let first = [one, other].get(round as usize).map_or_else(|| format!("How slow is job {round}?"), |text| (*text).to_owned());
+            let rows = format!("There are {round} rows in table {round}.");
+            let sources = [source(2 * round, Role::User, &first), source(2 * round + 1, Role::Assistant, &rows)];
+            summary = Some(compact(summary.as_ref(), &sources, &[], 400, &counter()).summary);
+        }
+        let summary = summary.unwrap();
+        assert_eq!(in_order(&summary, &[one, other]).last(), Some(&1), "{}", summary.text());
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_revision_revises_nothing() {
+    let (summary, order) = said(&["Never touch audit_log.", "But you did touch audit_log!"]);
+    assert_eq!(order, [0, 1], "both stay: {}", summary.text());
+    assert_eq!(said(&["The port is 8443.", "Is the port 8443?"]).1, [0], "a question says nothing");
+    assert_eq!(said(&["Deploy build 4711 today.", "Deploy build 4711 today.", "Deploy build 4711 today."]).1.len(), 1, "once");
+    let (summary, _) = said(&["Never restart worker-12 by hand.", "Check worker-12 now.", "Show me the log of worker-12."]);
+    assert_eq!(texts(&summary, Section::Constraints), ["Never restart worker-12 by hand."]);
+    assert!(said(&["Never touch audit_log.", "You touched audit_log!"]).1.contains(&0), "nor is a constraint taken back by a report");
+    let sources = talk(&["Restart worker-12 after the deploy.", "I did not restart worker-12.", "Thanks.", "I never restart worker-12."]);
+    let text = compact(None, &sources, &[], 400, &counter()).summary.text();
+    assert!(text.contains("Restart worker-12 after the deploy."), "{text}");
+}
+
+#[test]
+fn a_correction_stands_behind_what_it_corrects() {
+    for words in
+        ["Scratch that,", "No wait,", "Change of plan:", "Correction:", "Actually,", "I changed my mind:", "Back to plan A:", "Doch nicht,"]
+    {
+        let decided = format!("{words} the rollout goes by canary.");
+        let (summary, _) = said(&["Let's look at payments-api.", &decided]);
+        assert_eq!(texts(&summary, Section::Decisions), [&*decided]);
+        let (summary, _) = said(&["The rollout must never go by canary.", "We go with blue-green.", &decided]);
+        assert_eq!(texts(&summary, Section::Constraints).last(), Some(&&*decided), "{}", summary.text());
+        let told = talk(&["Look at payments-api.", &decided]);
+        assert_eq!(
+            texts(&compact(None, &told, &[], 400, &counter()).summary, Section::Decisions),
+            [""; 0],
+            "an assistant settles nothing so"
+        );
+    }
+    let (summary, _) = said(&["We go with Kafka for events.", "Sorry, events go over NATS."]);
+    assert_eq!(texts(&summary, Section::Decisions), ["We go with Kafka for events.", "Sorry, events go over NATS."]);
+    for plain in ["Sorry, I was at lunch.", "The plan has changed little.", "It is actually raining.", "The back of the box is red."] {
+        let (summary, _) = said(&["We go with Kafka for events.", plain]);
+        assert_eq!(texts(&summary, Section::Decisions), ["We go with Kafka for events."], "{plain}");
+    }
+}
+
+#[test]
+fn constraints_outlive_events() {
+    let planted = [
+        "Never touch table audit_log.",
+        "The deploy must finish before 18:00.",
+        "Costs must stay below 900 EUR.",
+        "Only use the cluster eu-west-3.",
+        "Don't email customers.",
+        "Use at most 8 workers.",
+        "Always ask Marta before a restart.",
+    ];
+    let (mut summary, mut random) = (None, Random::new(9));
+    for round in 0..10 {
+        let sources: Vec<Source> = (0..20)
+            .map(|at| {
+                let text = match (round, at % 2) {
+                    (0, 0) if at / 2 < planted.len() as u64 => planted[at as usize / 2].to_owned(),
+                    (_, 0) => format!("show me the last 20 lines of service-{}.log", random.below(1_000)),
+                    _ => format!("Nothing unusual: {} rows differ in run-{:06x}.", random.below(99), random.below(1 << 24)),
+                };
+                source(round * 20 + at, if at % 2 == 0 { Role::User } else { Role::Assistant }, &text)
+            })
+            .collect();
+        summary = Some(compact(summary.as_ref(), &sources, &[], 200, &counter()).summary);
+    }
+    let text = summary.unwrap().text();
+    let kept = planted.iter().filter(|text_of| text.contains(**text_of)).count();
+    assert_eq!(kept, planted.len(), "{text}");
+    assert!(text.contains("## Summary") || text.contains("## Exact Identifiers"), "something else has room: {text}");
+}
+
+#[test]
+fn a_level_of_a_log_names_nothing() {
+    let log = "10:01 ERROR req-1a2b3c timeout\n10:02 WARN LANTERN FATAL";
+    let text = compact(None, &fetch(Message::tool_result("c", log, false)), &[], 400, &counter()).summary.text();
+    assert!(text.contains("req-1a2b3c") && !text.contains("ERROR") && !text.contains("FATAL"), "{text}");
+    let mut sources = fetch(Message::tool_result("c", log, false));
+    sources.push(source(4, Role::User, "The code name is LANTERN."));
+    assert!(compact(None, &sources, &[], 400, &counter()).summary.text().contains("LANTERN"));
+}
+
+/// A turn in which tools were called: what is asked, what is said beside the call, and the reply.
+fn worked(asked: &str, beside: &str, reply: Option<&str>) -> Summary {
+    let call = ToolCall { id: "c".into(), name: "bash".into(), arguments: "{}".into(), custom: false };
+    let mut messages = vec![
+        Message::text(Role::User, asked),
+        Message { role: Role::Assistant, name: None, parts: vec![Part::Text(beside.into()), Part::ToolCall(call)] },
+        Message::tool_result("c", "pid 4711 waits", false),
+    ];
+    messages.extend(reply.map(|text| Message::text(Role::Assistant, text)));
+    let source = |(at, message)| Source { index: at as u64, message: Arc::new(message) };
+    compact(None, &messages.into_iter().enumerate().map(source).collect::<Vec<_>>(), &[], 400, &counter()).summary
+}
+
+#[test]
+fn what_was_done_in_its_turn_is_not_open() {
+    for asked in
+        ["Job 7 is slow, find out why.", "Figure out who owns api-2.", "Not sure why db-3 is red, fix it.", "Can you find out why?"]
+    {
+        for beside in ["Let me check that.", "I'll find out.", "Not sure yet, reading the log.", "Shall we see?"] {
+            let summary = worked(asked, beside, Some("Done, it was a lock."));
+            assert_eq!(texts(&summary, Section::Questions), [""; 0], "{asked} {beside}");
+            assert_eq!(texts(&worked(asked, beside, None), Section::Questions), [asked], "nobody replied: {beside}");
+            let unknown = worked(asked, beside, Some("I don't know yet."));
+            assert!(texts(&unknown, Section::Questions).contains(&asked), "{}", unknown.text());
+        }
+    }
+    let open = |texts_of: &[&str]| compact(None, &talk(texts_of), &[], 400, &counter()).summary.of(Section::Questions).count();
+    assert_eq!(open(&["I'm not sure which region fits.", "Region eu-west-3 is the nearest to your users."]), 0);
+    assert_eq!(open(&["I'm not sure who owns the pager.", "Noted."]), 1, "a nod answers nothing");
+    assert_eq!(open(&["Who owns the pager is still TBD, find out.", "The pager rings at nine in the morning."]), 1);
+    assert_eq!(open(&["Who owns the pager?", "Let me check.", "Thanks.", "You're welcome."]), 2, "a promise without a call stays open");
+}

@@ -1,0 +1,299 @@
+//! What users say later against what was said before: a line that is said again, reversed or corrected must not stand alone or last.
+//!
+//! Terms do not tell "A is done" from "A is not done", "before" from "after", or "A, then B" from "B, then A". So a user's statement is
+//! held against earlier candidates, term by term without the words of [`Sign`]. Where it has all terms of an earlier one, it is taken
+//! first; where both have the same terms, only the later stays. A statement that denies, turns round or corrects a binding line stands
+//! in the section of that line, behind it. Not here: whether two statements of different words disagree.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::check::negates;
+use super::cues::{Cue, corrects, may_correct, words};
+use super::rules::{By, Candidate};
+use super::summary::Section;
+use super::terms::{Beside, Reader, filler};
+use super::units::sentences;
+use crate::interrupt;
+
+/// Of each term so many of the last candidates that have it are looked at.
+const MOST_OF_TERM: usize = 16;
+/// A correction shares at least one of so many terms with what it corrects.
+const ONE_TERM_OF: usize = 3;
+/// Words that deny in other languages than English.
+const DENIALS: [&str; 19] = [
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "keinem",
+    "keiner",
+    "nie",
+    "niemals",
+    "ne",
+    "pas",
+    "jamais",
+    "nunca",
+    "n\u{e3}o",
+    "nao",
+    "niet",
+    "geen",
+    "\u{43d}\u{435}",
+    "\u{43d}\u{435}\u{442}",
+    "\u{43d}\u{438}\u{43a}\u{43e}\u{433}\u{434}\u{430}",
+];
+/// Words of answers and thanks, which are about nothing.
+const POLITE: &str = "yes yeah yep yup nope ok okay sure thanks thank cheers great good fine perfect nice cool sounds alright right all \
+    that's it's much lot so very help else need nothing anything";
+/// Denials of English that a model's line is not checked for.
+const MORE_DENIALS: [&str; 9] = ["hasnt", "havent", "hadnt", "wasnt", "werent", "couldnt", "wouldnt", "neednt", "stop"];
+/// Signs that deny in scripts without spaces.
+const DENYING_SIGNS: [&str; 4] = ["\u{4e0d}", "\u{6ca1}", "\u{6c92}", "\u{306a}\u{3044}"];
+/// Words of which one turns round what the other says.
+const POLES: [[&str; 2]; 8] = [
+    ["on", "off"],
+    ["up", "down"],
+    ["before", "after"],
+    ["first", "last"],
+    ["earlier", "later"],
+    ["more", "less"],
+    ["vor", "nach"],
+    ["avant", "apr\u{e8}s"],
+];
+
+/// The small words that turn a statement round.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sign {
+    denies: bool,
+    /// Bit 2k and 2k + 1: the words of the pair k.
+    poles: u32,
+}
+
+impl Sign {
+    fn of(text: &str) -> Self {
+        let text = behind_answer(text);
+        let mut sign = Self { denies: negates(text) || DENYING_SIGNS.iter().any(|one| text.contains(one)), poles: 0 };
+        for word in words(text) {
+            let word = word.as_str();
+            sign.denies |= DENIALS.contains(&word) || MORE_DENIALS.contains(&word);
+            for (at, pole) in POLES.iter().flatten().enumerate() {
+                sign.poles |= u32::from(*pole == word) << at;
+            }
+        }
+        sign
+    }
+
+    fn is_against(self, other: Self) -> bool {
+        let turned = |pair: usize| {
+            let [one, two] = [self.poles >> (2 * pair) & 3, other.poles >> (2 * pair) & 3];
+            one | two == 3 && one & two == 0 && one != 0 && two != 0
+        };
+        self.denies != other.denies || (0..POLES.len()).any(turned)
+    }
+}
+
+/// A text without the "No," that answers.
+fn behind_answer(text: &str) -> &str {
+    let is_no = |answer: &&str| answer.eq_ignore_ascii_case("no") || answer.eq_ignore_ascii_case("nope");
+    text.split_once([',', '.', '!']).filter(|(answer, _)| is_no(answer)).map_or(text, |(_, rest)| rest)
+}
+
+/// How a statement stands to an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    /// It says the same of the same, or the opposite: the earlier one goes.
+    Replaces,
+    /// So it does, but the earlier binds and it does not by itself: both stay, it stands behind.
+    StandsBehind,
+    /// It has all that the earlier one has, or differs by a word: it is taken first.
+    Outdoes,
+    /// It denies a part of the earlier one.
+    Denies,
+}
+
+/// A candidate without its signs.
+struct Core {
+    at: usize,
+    terms: Vec<u64>,
+    sign: Sign,
+}
+
+/// Holds each user's statement against what was said before it.
+pub(super) fn revise(candidates: &mut Vec<Candidate>, reader: &mut Reader) {
+    let signs = sign_terms(reader);
+    let mut cores: Vec<Core> = Vec::new();
+    let mut of_term: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut goes = vec![false; candidates.len()];
+    for at in 0..candidates.len() {
+        interrupt::step();
+        let one = &candidates[at];
+        let terms: Vec<u64> = one.terms.iter().copied().filter(|term| !signs.contains(term)).collect();
+        if terms.is_empty() || one.rank > 0 || one.line.section == Section::Questions {
+            continue;
+        }
+        let core = Core { at, terms, sign: Sign::of(&one.line.text) };
+        if one.by == By::User {
+            let mut shared = shared(&core, &of_term);
+            shared.retain(|earlier, _| is_earlier(&candidates[cores[*earlier].at], &candidates[at]));
+            for (earlier, common) in &shared {
+                let earlier = &cores[*earlier];
+                if !goes[earlier.at]
+                    && let Some(relation) = relation(candidates, &core, earlier, *common)
+                {
+                    goes[earlier.at] = apply(candidates, at, earlier.at, relation);
+                }
+            }
+            correct(candidates, &core, &cores, &shared);
+        }
+        for term in &core.terms {
+            of_term.entry(*term).or_default().push(cores.len());
+        }
+        cores.push(core);
+    }
+    let mut goes = goes.into_iter();
+    candidates.retain(|_| !goes.next().unwrap_or(false));
+}
+
+/// Lines of the summary before stand by section.
+fn is_earlier(old: &Candidate, new: &Candidate) -> bool {
+    old.line.sources.last() <= new.line.sources.first()
+}
+
+/// The terms of the words that [`Sign`] reads, and of words that are about nothing.
+fn sign_terms(reader: &mut Reader) -> HashSet<u64> {
+    let english = "not no never none nothing without cannot can't don't doesn't didn't isn't aren't won't mustn't shouldn't nor always";
+    let all = [english, POLITE, &DENIALS.join(" "), &MORE_DENIALS.join(" "), &POLES.as_flattened().join(" ")].join(" ");
+    reader.every(&all).into_iter().collect()
+}
+
+/// The latest candidates that share terms, by place, and how many.
+fn shared(core: &Core, of_term: &HashMap<u64, Vec<usize>>) -> BTreeMap<usize, usize> {
+    let mut shared = BTreeMap::new();
+    for term in &core.terms {
+        for earlier in of_term.get(term).into_iter().flat_map(|all| all.iter().rev().take(MOST_OF_TERM)) {
+            *shared.entry(*earlier).or_default() += 1;
+        }
+    }
+    shared
+}
+
+fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> Option<Relation> {
+    let (one, other) = (&candidates[new.at], &candidates[old.at]);
+    let against = new.sign.is_against(old.sign);
+    if other.by == By::Other {
+        let covers = common > 1 && (common == new.terms.len() || common == old.terms.len());
+        return (against && covers).then_some(Relation::Denies);
+    }
+    let weaker = strength(one.cue) < strength(other.cue).max(strength_of(other.line.section));
+    let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
+    if has_all && (common > 1 || same && words(&one.line.text) == words(&other.line.text)) {
+        return match (weaker, same) {
+            (false, true) => Some(Relation::Replaces),
+            (false, false) => Some(Relation::Outdoes),
+            (true, _) => (against || same && is_turned(&one.line.text, &other.line.text)).then_some(Relation::StandsBehind),
+        };
+    }
+    if against && common > 1 && common == new.terms.len() {
+        return Some(Relation::Denies);
+    }
+    let beside = |core: &Core| core.terms.len() - common;
+    (!weaker && common > 1 && beside(new) <= 1 && beside(old) <= 1).then_some(Relation::Outdoes)
+}
+
+/// Has its effect; says whether the earlier one goes.
+fn apply(candidates: &mut [Candidate], new: usize, old: usize, relation: Relation) -> bool {
+    candidates[new].beside = Beside::Later;
+    if candidates[old].by == By::Other {
+        return false;
+    }
+    let Candidate { line, strict, .. } = &candidates[old];
+    let (section, score, strict) = (line.section, line.score, *strict);
+    candidates[new].line.score = candidates[new].line.score.max(score.saturating_add(1));
+    if relation == Relation::StandsBehind {
+        candidates[old].beside = Beside::Older;
+    }
+    if matches!(relation, Relation::StandsBehind | Relation::Denies) && section > candidates[new].line.section {
+        stand_in(&mut candidates[new], section, strict);
+    }
+    relation == Relation::Replaces
+}
+
+/// A correction stands in the section of the binding line that shares most with it, or else with the decisions.
+fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &BTreeMap<usize, usize>) {
+    let text = candidates[core.at].line.text.clone();
+    let told = sentences(&text);
+    let surely = told.iter().any(|sentence| corrects(sentence));
+    if !surely && !told.iter().any(|sentence| may_correct(sentence)) {
+        return;
+    }
+    let near = |(at, common): &(&usize, &usize)| **common * ONE_TERM_OF >= core.terms.len().min(cores[**at].terms.len());
+    let binding = |(at, _): &(&usize, &usize)| candidates[cores[**at].at].binds;
+    let Some((old, _)) = shared.iter().filter(near).filter(binding).max_by_key(|(at, common)| (**common, **at)) else {
+        candidates[core.at].beside = if surely { Beside::Later } else { candidates[core.at].beside };
+        return;
+    };
+    let Candidate { line, strict, .. } = &candidates[cores[*old].at];
+    let (section, score, strict) = (line.section, line.score, *strict);
+    let new = &mut candidates[core.at];
+    new.beside = Beside::Later;
+    new.line.score = new.line.score.max(score.saturating_add(1));
+    if section > new.line.section {
+        stand_in(new, section, strict);
+    }
+}
+
+fn stand_in(new: &mut Candidate, section: Section, strict: bool) {
+    new.line.section = section;
+    new.binds = section != Section::Summary;
+    new.strict = strict;
+}
+
+fn strength(cue: Cue) -> u8 {
+    match cue {
+        Cue::None | Cue::Goal => 0,
+        Cue::Wish => 1,
+        Cue::Decision => 2,
+        Cue::Constraint => 3,
+    }
+}
+
+/// The least strength that a line of a section has.
+fn strength_of(section: Section) -> u8 {
+    match section {
+        Section::Decisions => 2,
+        Section::Constraints => 1,
+        _ => 0,
+    }
+}
+
+/// Whether two texts have the words that both have in another order.
+fn is_turned(one: &str, other: &str) -> bool {
+    let (one, other) = (words(one), words(other));
+    let of = |words: &[String], all: &[String]| -> Vec<String> {
+        words.iter().filter(|word| all.contains(word) && !filler(word)).cloned().collect()
+    };
+    of(&one, &other) != of(&other, &one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_words_are_whole_words() {
+        for plain in [
+            "Note the knot of another offer.",
+            "Upload the official notes.",
+            "No, thanks.",
+            "Nope. Take the later one.",
+            "\u{65e5}\u{672c}",
+        ] {
+            assert!(!Sign::of(plain).denies, "{plain}");
+        }
+        for denied in ["No force pushes.", "It isn't done.", "Das ist nicht fertig.", "\u{4e0d}\u{8981}", "Ne touche pas."] {
+            assert!(Sign::of(denied).denies, "{denied}");
+        }
+        assert!(Sign::of("Turn it on.").is_against(Sign::of("Turn it off.")) && Sign::of("before 5").is_against(Sign::of("after 5")));
+        assert!(!Sign::of("Dinner on Monday.").is_against(Sign::of("Dinner at seven.")), "one word alone turns nothing");
+        assert!(!Sign::of("First A, last B.").is_against(Sign::of("First B.")));
+    }
+}
