@@ -89,10 +89,7 @@ impl Folder {
                 Some(COPY) => copying = true,
                 Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
                 Some("lost+found") if is_empty(&entry.path()) => {} // of the file system that is mounted here
-                _ => {
-                    let name = entry.file_name().to_string_lossy().into_owned();
-                    other = Some(other.map_or_else(|| name.clone(), |first| first.min(name.clone())));
-                }
+                _ => other = other.into_iter().chain([entry.file_name().to_string_lossy().into_owned()]).min(),
             }
         }
         match renamed {

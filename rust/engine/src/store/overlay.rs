@@ -108,10 +108,15 @@ mod tests {
     use super::*;
     use crate::store::pages::MemoryPages;
 
+    /// A key whose partition is the first byte.
+    fn at(place: &[u8]) -> Vec<u8> {
+        [&[0; 3], place].concat()
+    }
+
     /// The first entries from a key on.
     fn entries<P: Pages>(pages: &P, from: &[u8], most: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut found = Vec::new();
-        let scanned = pages.scan(from, &[6, 2], &mut |key, value| {
+        let scanned = pages.scan(from, &at(&[6, 2]), &mut |key, value| {
             found.push((key.to_vec(), value.to_vec()));
             Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         });
@@ -123,7 +128,7 @@ mod tests {
     fn compare(overlay: &Overlay<'_, MemoryPages>, model: &MemoryPages, key: &[u8], most: usize) {
         assert_eq!(Pages::get(overlay, key).unwrap(), Pages::get(model, key).unwrap(), "{key:?}");
         assert_eq!(overlay.floor(key).unwrap(), model.floor(key).unwrap(), "{key:?}");
-        let expected = if *key < [6, 2][..] { entries(model, key, most) } else { Vec::new() };
+        let expected = if key < &at(&[6, 2])[..] { entries(model, key, most) } else { Vec::new() };
         assert_eq!(entries(overlay, key, most), expected, "{key:?}");
     }
 
@@ -137,11 +142,11 @@ mod tests {
         for _ in 0..40 {
             let mut base = MemoryPages::new();
             for _ in 0..30 {
-                base.insert(vec![below(8) as u8, below(4) as u8], vec![below(256) as u8]);
+                base.insert(at(&[below(8) as u8, below(4) as u8]), vec![below(256) as u8]);
             }
             let (mut overlay, mut model) = (Overlay::new(&base), base.clone());
             for step in 0..60 {
-                let key: Vec<u8> = [below(8) as u8, below(4) as u8, 0][..=below(3) as usize].to_vec();
+                let key = at(&[below(8) as u8, below(4) as u8, 0][..=below(3) as usize]);
                 if below(3) > 0 {
                     assert_eq!(overlay.delete(&key).unwrap(), PagesMut::delete(&mut model, &key).unwrap());
                 } else {
@@ -149,8 +154,8 @@ mod tests {
                     model.put(&key, &[step]).unwrap();
                 }
                 for first in 0..8 {
-                    compare(&overlay, &model, &[first], 1 + below(9) as usize);
-                    compare(&overlay, &model, &[first, below(4) as u8], usize::MAX);
+                    compare(&overlay, &model, &at(&[first]), 1 + below(9) as usize);
+                    compare(&overlay, &model, &at(&[first, below(4) as u8]), usize::MAX);
                 }
             }
         }

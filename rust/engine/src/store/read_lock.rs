@@ -68,6 +68,7 @@ fn open(folder: &Path, name: &str) -> Result<Option<File>> {
 }
 
 /// Whether nothing can be written to `path` because of its mount or its file system. False where the system does not say.
+#[must_use]
 pub fn is_read_only_mount(path: &Path) -> bool {
     let Ok(path) = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
     let mut stat = MaybeUninit::<libc::statvfs>::zeroed();
