@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The writers' lock, shared among readers of a read-only mount.
 #[derive(Debug)]
 pub struct ReadLock {
-    /// None where there is no such lock: nobody has opened the store for writing there, or the file system has none.
+    /// None where the file is not there, since nobody has opened the store for writing yet.
     _file: Option<File>,
 }
 

@@ -93,7 +93,7 @@ impl Environment {
     }
 
     fn open_with(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant, is_locked: bool) -> Result<Self> {
-        // Without a door there is no table either: such a reader has a `ReadLock`, where there are writers.
+        // Who may not write a door has a mount on which LMDB does without its table, too, and a `ReadLock` where there are writers.
         let _door = match Door::enter(folder.root(), deadline) {
             Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
             other => Some(other?),
