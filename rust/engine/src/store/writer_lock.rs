@@ -103,8 +103,8 @@ impl WriterLock {
         Error::new(
             ErrorKind::StoreBusy,
             format!(
-                "writing to the store {}: a process reads it on a mount that is read-only, where it can only hold the writers' lock, and did \
-                 so for as long as this write was allowed to wait; nothing was written: close the store there, or mount it writable",
+                "writing to the store {}: a process reads it on a mount that is read-only, where it can only hold the writers' lock, \
+                 and did so for as long as this write was allowed to wait; nothing was written: close it there, or mount it writable",
                 self.path.parent().unwrap_or(&self.path).display(),
             ),
         )

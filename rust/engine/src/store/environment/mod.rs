@@ -281,8 +281,8 @@ impl Environment {
     }
 
     /// Extends the data file by zeros when the next commits are about to pass its end, and a log that gave its pages away. The caller holds
-    /// the writer lock. While this fails, what is left is for writes that take something away. Where the disk is full, `free_pages` says how
-    /// many pages are free within the file: many of them serve as well.
+    /// the writer lock. While this fails, what is left is for writes that take something away. Where the disk is full, `free_pages` says
+    /// how many pages are free within the file: many of them serve as well.
     pub fn grow_ahead(&self, free_pages: impl FnOnce() -> Option<u64>) -> Result<()> {
         match self.grow_data() {
             Err(error) if error.kind() == ErrorKind::StoreFull && free_pages() >= Some(ENOUGH_BYTES / u64::from(page_size())) => {}
