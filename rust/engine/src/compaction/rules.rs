@@ -22,6 +22,10 @@ use crate::interrupt;
 use crate::text::exact_identifiers;
 use crate::units::clusters::{border_at_or_before, border_at_or_behind, cut_at_or_before};
 
+mod brief;
+
+pub use brief::{Aim, brief};
+
 /// Shares of the limit, in per cent.
 pub(super) fn share(section: Section) -> u64 {
     match section {
@@ -52,8 +56,6 @@ const OF_SPEECH: i64 = 1_024;
 const OF_RESULT: i64 = 64;
 /// The worth of one that a model looked for or passed on: more than that of any that a tool returned.
 const OF_CALL: i64 = 320;
-/// The worth of a standing line of a brief: more than that of any other.
-const STANDING: i64 = 1 << 40;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
 /// Bytes of a tool's name that is shown.
@@ -102,25 +104,6 @@ impl Compacted {
 #[must_use]
 pub fn compact(previous: Option<&Summary>, sources: &[Source], written: &[Line], limit: u64, counter: &dyn Counter) -> Compacted {
     let mut chooser = Chooser::new(previous, sources, written, limit, counter);
-    chooser.choose();
-    chooser.finish(previous, sources)
-}
-
-/// The purpose of a brief.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aim {
-    /// The task that it is for.
-    pub task: String,
-    /// Lines that bind whoever takes it over, the most binding first. No message says them.
-    pub standing: Vec<String>,
-}
-
-/// Compacts messages for somebody who takes over a task: what shares its rare terms comes first, and standing lines have up to half of the
-/// limit.
-#[must_use]
-pub fn brief(aim: &Aim, previous: Option<&Summary>, sources: &[Source], written: &[Line], limit: u64, counter: &dyn Counter) -> Compacted {
-    let mut chooser = Chooser::new(previous, sources, written, limit, counter);
-    chooser.aim(aim);
     chooser.choose();
     chooser.finish(previous, sources)
 }
@@ -244,24 +227,6 @@ impl<'a> Chooser<'a> {
             let strict = section == Section::Constraints && unit.cue == Cue::Constraint && demands(&unit.text);
             let terms = unit.terms.all.clone();
             self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue: unit.cue, by, beside: Beside::All });
-        }
-    }
-
-    /// Weighs what shares rare terms with the task up to 17 times, and shows the standing lines.
-    fn aim(&mut self, aim: &Aim) {
-        let (mut reader, mut room) = (Reader::default(), self.limit / 2);
-        let asked = reader.terms(&aim.task).all;
-        for candidate in &mut self.candidates {
-            candidate.line.score += candidate.line.score * self.weights.shared(&asked, &candidate.terms) / 16;
-        }
-        for text in aim.standing.iter().filter(|text| !text.trim().is_empty()) {
-            let text = ends(&one_line(text), usize::try_from(self.limit).unwrap_or(usize::MAX));
-            if let Some(cost) = self.cost(Section::Constraints, &text, room.min(self.left)) {
-                room -= cost;
-                self.covered.add(&reader.terms(&text).all);
-                let line = Line { section: Section::Constraints, text: text.into(), sources: Vec::new(), score: STANDING, by_model: false };
-                self.show(line, cost);
-            }
         }
     }
 
@@ -590,15 +555,6 @@ pub(super) fn for_each_text(message: &Message, each: &mut dyn FnMut(&str, bool))
         }
     }
     message.parts.iter().for_each(|part| part_texts(part, message.role != Role::Tool, each));
-}
-
-/// A text of about so many bytes: its beginning and its end where it has more.
-fn ends(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let (start, end) = (cut_at_or_before(text, bytes * 2 / 3), border_at_or_behind(text, text.len() - bytes / 3));
-    format!("{} ... {}", text[..start].trim_end(), text[end..].trim_start())
 }
 
 /// The first bytes of a text.
