@@ -10,7 +10,7 @@ use crate::interrupt::counted::after;
 const MANY: usize = usize::MAX - 1;
 
 fn corrections(messages: u64, of: usize) -> Vec<Heard> {
-    let said: String = (0..of).map(|n| format!("Sorry, I meant Porto{n}. ")).collect();
+    let said = (0..of).map(|n| format!("Sorry, I meant Porto{n}.")).collect::<Vec<_>>().join(" ");
     (0..messages).map(|at| Heard::new(at, "user", &said, Some(0))).collect()
 }
 

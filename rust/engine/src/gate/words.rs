@@ -234,7 +234,7 @@ fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let is_firm = || OF_FIRMS.contains(&word.as_str()) && behind().starts_with(char::is_lowercase);
     // "Dr. med. Weber"
     let is_doctor = || {
-        let title = text[start..at].as_bytes().last_chunk::<7>();
+        let title = text.as_bytes()[start..at].last_chunk::<7>();
         word == "med" && title.is_some_and(|title| title.eq_ignore_ascii_case(b"dr. med"))
     };
     let is_short = || ABBREVIATIONS.contains(&word.as_str()) || abbreviations::goes_on(&text[start..at], &text[at + 1..]);

@@ -271,7 +271,7 @@ fn numbered(tokens: &[Token]) -> Option<(&str, &str, &str)> {
     let [on, noun, number] = tokens.get(2..5)? else { return None };
     let serves = subject.value && SERVES.contains(&verb.form.as_str()) && on.form == "on" && !noun.value;
     let digits = number.form.bytes().all(|byte| byte.is_ascii_digit());
-    (serves && digits).then(|| (subject.form.as_str(), noun.form.as_str(), number.form.as_str()))
+    (serves && digits).then_some((subject.form.as_str(), noun.form.as_str(), number.form.as_str()))
 }
 
 /// Whether two orders differ in how much of one thing they ask for: "use 2 spaces from now on" and "use 4 spaces".
