@@ -209,7 +209,9 @@ impl Framing {
                 let repeated = if self.is_bound() { repeated(function, counter) } else { 0 };
                 self.per_tool + function_tokens(function, self.spellings(), counter) + repeated
             }
-            None if tool.format == self.format => self.per_tool + counter.count(&tool.given),
+            None if tool.format == self.format || tool.format == Format::Gemini && self.is_bound() => {
+                self.per_tool + counter.count(&tool.given)
+            }
             None => 0,
         }
     }

@@ -17,6 +17,24 @@ use crate::Result;
 
 const DOING: &str = "read tools";
 
+/// The tools that run at Google, in both spellings. Their objects have no other keys. Source: Gemini API reference, "Tool".
+const GEMINIS: [&str; 14] = [
+    "google_search",
+    "googleSearch",
+    "google_search_retrieval",
+    "googleSearchRetrieval",
+    "google_maps",
+    "googleMaps",
+    "code_execution",
+    "codeExecution",
+    "computer_use",
+    "computerUse",
+    "file_search",
+    "fileSearch",
+    "url_context",
+    "urlContext",
+];
+
 /// One tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
@@ -138,8 +156,16 @@ fn tool(raw: &str, at: &str) -> Result<Tool> {
         let parameters = object.get("parameters");
         return Ok(Tool { format: Format::Responses, given: raw.into(), function: Some(read_function(&object, parameters, place)?) });
     }
+    let mut own = object.fields().filter(|(_, raw)| *raw != "null").map(|(key, _)| key).peekable();
+    if own.peek().is_some() && own.all(|key| GEMINIS.contains(&key)) {
+        return Ok(Tool { format: Format::Gemini, given: raw.into(), function: None });
+    }
     let kind = object.need("type", place)?;
-    let format = if object.get("name").is_some() { Format::Anthropic } else { Format::OpenAi };
+    let format = match (&*kind, object.get("name")) {
+        ("custom", Some(_)) => Format::Responses,
+        (_, Some(_)) => Format::Anthropic,
+        (_, None) => Format::OpenAi,
+    };
     if kind == "function" {
         return Err(place.wrong("function", "must be present and an object", "nothing"));
     }
@@ -194,6 +220,24 @@ mod tests {
         ] {
             let tool = tool(given, "").unwrap();
             assert_eq!((tool.given_as("fs_read"), tool.given_as("fs.read")), (renamed.into(), given.into()));
+        }
+    }
+
+    #[test]
+    fn a_vendors_own_tool_has_its_format() {
+        for (raw, format) in [
+            (r#"{"type":"custom","name":"grep","description":"x"}"#, Format::Responses),
+            (r#"{"type":"custom","custom":{"name":"grep"}}"#, Format::OpenAi),
+            (r#"{"type":"custom","name":"grep","input_schema":{}}"#, Format::Anthropic),
+            (r#"{"type":"web_search_20250305","name":"web_search"}"#, Format::Anthropic),
+            (r#"{"type":"web_search"}"#, Format::OpenAi),
+            (r#"{"google_search":{}}"#, Format::Gemini),
+            (r#"{"urlContext":{},"codeExecution":{},"googleMaps":null}"#, Format::Gemini),
+        ] {
+            assert_eq!(tool(raw, "").unwrap().format, format, "{raw}");
+        }
+        for raw in [r#"{"google_search":{},"function_declarations":[]}"#, "{}", r#"{"google_search":null}"#] {
+            assert!(tool(raw, "").is_err(), "{raw}");
         }
     }
 
