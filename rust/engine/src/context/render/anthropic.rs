@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::super::dialect::called;
+use super::super::dialect::{CallIds, called};
 use super::super::escape::escape_attribute;
 use super::super::json;
 use super::super::lower::{Piece, pieces, result_pieces};
@@ -309,10 +309,10 @@ fn say_result(out: &mut impl Parts, result: &ToolResult, before: usize, shape: S
     }
 }
 
-/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct. One that
-/// `before` calls had is numbered.
+/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct. An empty one is
+/// a hash, as elsewhere, and one that `before` calls had is numbered.
 fn tool_id(id: &str, before: usize) -> String {
-    let mut out = String::with_capacity(id.len());
+    let mut out = if id.is_empty() { CallIds::Word(24).id(id) } else { String::with_capacity(id.len()) };
     for character in id.chars() {
         if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') {
             out.push(character);
