@@ -424,3 +424,90 @@ def test_mistral_is_sent_no_reply_that_says_nothing(user: memspan.Scope) -> None
     assert sent(call, result)[1:] == [("assistant", "None"), ("tool", "ok")]
     assert sent(call, result, empty, again)[2:] == [("tool", "ok"), ("assistant", "(interrupted)"), ("user", "again")]
     assert sent(openai_response(" "), again)[1] == ("assistant", " ")
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect", "wanted"),
+    [
+        ("deepseek-v4-pro", "deepseek", "reasoning_content"),
+        ("kimi-k2.6", "moonshot", "reasoning_content"),
+        ("gemini-3.1-pro-preview", "gemini", "extra_content"),
+    ],
+)
+def test_a_call_goes_back_with_what_its_server_wants(user: memspan.Scope, model: str, dialect: str, wanted: str) -> None:
+    """DeepSeek and Moonshot answer 400 to a call without its thinking, Google to one without its signature."""
+    session = user.session("s-1", model=model, tools=TOOLS)
+    session.add({"role": "user", "content": "look it up"})
+    reply = openai_response(tool_calls=[("c1", "f", {})])
+    message = reply["choices"][0]["message"]
+    if dialect == "gemini":
+        message["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": "U0lH"}}
+    else:
+        message["reasoning_content"] = "I need it."
+    session.add_response(reply)
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "ok"})
+    session.add_response({**openai_response("Done."), "id": "r-2"})
+    session.add({"role": "user", "content": "thanks"})
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    for name in memspan.dialects:
+        assert (wanted in str(prompt.to_openai(dialect=name))) == (wanted in memspan.dialects[name].sent_back), name
+    [sent] = [one for one in prompt.to_openai()["messages"] if one.get("tool_calls")]
+    assert sent.get("reasoning_content", sent["tool_calls"][0].get("extra_content")) == (
+        {"google": {"thought_signature": "U0lH"}} if dialect == "gemini" else "I need it."
+    )
+    session.switch_model("gpt-4o")
+    assert complaints(session.assemble()) == []
+    assert wanted not in str(session.assemble().to_openai())
+
+
+def test_thinking_is_counted_where_it_is_sent(user: memspan.Scope) -> None:
+    """That of a turn without tools, and of another server's model, is not sent, and must not cost a place in the window."""
+
+    def tokens(model: str, *, calls: bool) -> int:
+        session = user.session(f"{model}-{calls}", model=model, tools=TOOLS)
+        session.add({"role": "user", "content": "look it up"})
+        reply = openai_response(tool_calls=[("c1", "f", {})]) if calls else openai_response("Done.")
+        reply["choices"][0]["message"]["reasoning_content"] = "word " * 500
+        session.add_response(reply)
+        return session.messages[-1].tokens
+
+    assert tokens("deepseek-v4-pro", calls=True) > 500
+    assert tokens("deepseek-v4-pro", calls=False) < 50
+    assert tokens("gpt-4o", calls=True) < 50
+    assert tokens("mistral-large-3", calls=True) < 50
+
+
+def test_a_paid_reply_with_an_unknown_part_is_kept(user: memspan.Scope) -> None:
+    """`add_response` refused it, and the reply was lost."""
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    session = user.session("s-1", model="mistral-large-3")
+    session.add({"role": "user", "content": "2+2"})
+    reply = openai_response("4")
+    reply["choices"][0]["message"]["content"] = [thinking, {"type": "text", "text": "4"}, {"type": "hologram"}]
+    session.add_response(reply)
+    assert session.messages[-1].text == "4"
+    session.add({"role": "user", "content": "and twice that?"})
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    assert prompt.to_openai()["messages"][1]["content"] == [thinking, {"type": "text", "text": "4"}]
+    claude = user.session("s-2", model="claude-sonnet-4-5")
+    claude.add({"role": "user", "content": "2+2"})
+    blocks = [{"type": "text", "text": "4"}, {"type": "future_block", "x": 1}]
+    claude.add_response({**anthropic_response("z"), "content": blocks})
+    claude.add({"role": "user", "content": "and twice that?"})
+    assert claude.assemble().to_anthropic()["messages"][1]["content"] == blocks
+    assert "future" not in str(claude.assemble().to_openai())
+    with pytest.raises(memspan.InvalidInput, match="the type of a part"):
+        claude.add({"role": "assistant", "content": blocks})
+
+
+def test_a_vendors_own_tool_goes_to_its_vendor(user: memspan.Scope) -> None:
+    custom, search = {"type": "custom", "name": "grep", "description": "Finds lines."}, {"google_search": {}}
+    session = user.session("s-1", model="gpt-5", tools=[custom, search])
+    session.add({"role": "user", "content": "hi"})
+    prompt = session.assemble()
+    assert prompt.to_openai_responses()["tools"] == [custom]
+    assert prompt.to_gemini()["config"]["tools"] == [search]
+    assert "tools" not in prompt.to_openai()
+    assert "tools" not in prompt.to_anthropic()

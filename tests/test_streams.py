@@ -539,6 +539,17 @@ def test_the_thought_that_opens_a_block_is_kept() -> None:
     assert block["thinking"] == "First, look."
 
 
+def test_what_google_signs_a_call_with_is_kept() -> None:
+    gatherer = Gatherer()
+    function = {"name": "f", "arguments": "{}"}
+    signed = {"google": {"thought_signature": "U0lH"}}
+    call = {"index": 0, "id": "c", "type": "function", "function": function, "extra_content": signed}
+    gatherer.feed({"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": [call]}}]})
+    gatherer.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    [kept] = gatherer.response()["choices"][0]["message"]["tool_calls"]
+    assert kept == {"id": "c", "type": "function", "function": function, "extra_content": signed}
+
+
 def test_a_long_event_is_not_copied_by_each_of_its_pieces() -> None:
     gatherer = Gatherer()
     event = b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 100_000}}]}).encode()

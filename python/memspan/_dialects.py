@@ -61,6 +61,8 @@ class _Call:
     name: str = ""
     kind: str = "function"
     pieces: list[str] = field(default_factory=list)
+    signed: Any = None
+    """Its `extra_content`, which Google wants back."""
 
     @property
     def arguments(self) -> str:
@@ -127,6 +129,7 @@ class _Chat(Dialect):
             call.kind = "custom"
         function = get(given, "function") if custom is None else custom
         call.name = call.name or str(get(function, "name") or "")
+        call.signed = call.signed or plain(get(given, "extra_content"))
         piece = get(function, "arguments") if custom is None else get(function, "input")
         if isinstance(piece, dict):  # Ollama's own
             piece = json.dumps(piece)
@@ -165,7 +168,8 @@ def _chat_call(call: _Call, place: int, taken: set[str]) -> dict[str, Any]:
     key, made = "input" if call.kind == "custom" else "arguments", f"call_{place}"
     while made in taken:
         made += "_"
-    return {"id": call.id or made, "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
+    said = {"id": call.id or made, "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
+    return {**said, "extra_content": call.signed} if call.signed else said
 
 
 @dataclass()

@@ -136,6 +136,7 @@ class Dialect:
         strict: Schemas of tools may be strict.
         tool_choice: The values that `tool_choice` may have.
         reasoning: The parameter that says how much to reason; empty where there is none.
+        sent_back: Parts and fields of its models' replies that it wants back, and that no other server takes: `("reasoning_content",)`.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Dialect:
     strict: bool
     tool_choice: tuple[str, ...]
     reasoning: str
+    sent_back: tuple[str, ...]
 
 
 @fenced
@@ -288,7 +290,7 @@ def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
 
 
 def _dialect(row: dict[str, Any]) -> Dialect:
-    given: dict[str, Any] = {**row, "tool_choice": tuple(row["tool_choice"])}
+    given: dict[str, Any] = {**row, "tool_choice": tuple(row["tool_choice"]), "sent_back": tuple(row["sent_back"])}
     return Dialect(**given)
 
 

@@ -96,7 +96,7 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return "Conversation roles must alternate user/assistant/user/assistant/..."
     if body[rules.output_parameter] < 1:
         return f"{rules.output_parameter} must be at least 1"
-    if strange := [found for message in messages if (found := _unknown_in_chat(message))]:
+    if strange := [found for message in messages if (found := _unknown_in_chat(message, {*rules.sent_back}))]:
         return f"Extra inputs are not permitted: {strange[0]}"
     if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
         return f"Failed to parse tool call arguments as JSON: {torn[0]}"
@@ -108,10 +108,13 @@ def _is_picture(url: str) -> bool:
     return not url.startswith("data:") if found is None else "svg" not in found[1]
 
 
-def _unknown_in_chat(message: dict[str, Any]) -> set[str]:
-    unknown = set(message) - CHAT_MESSAGES[message["role"]]
+def _unknown_in_chat(message: dict[str, Any], own: set[str]) -> set[str]:
+    unknown = set(message) - CHAT_MESSAGES[message["role"]] - own
+    for call in message.get("tool_calls") or ():
+        unknown |= set(call) - {"id", "type", call["type"]} - own
     parts = message["content"] if isinstance(message.get("content"), list) else []
-    return unknown.union(*(set(part) - CHAT_PARTS[part["type"]] - {"type"} for part in parts))
+    known = {**CHAT_PARTS, **{kind: {kind} for kind in own}}
+    return unknown.union(*(set(part) - known.get(part["type"], set()) - {"type"} or {part["type"]} - set(known) for part in parts))
 
 
 def _is_object(call: dict[str, Any]) -> bool:

@@ -100,10 +100,10 @@ fn capabilities(given: &Bound<'_, PyAny>) -> PyResult<Vec<Box<str>>> {
 pub fn dialect_fields(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |one: &Dialect| {
         Ok(dict! { py;
-            name = &*one.name, output_parameter = &*one.output_parameter, begins_with_assistant = one.begins_with_assistant,
-            ends_with_assistant = one.ends_with_assistant, alternates = one.alternates, user_after_tool = one.user_after_tool,
-            system_anywhere = one.system_anywhere, text_parts = one.text_parts, stream_usage = one.stream_usage, strict = one.strict,
-            empty_assistant = one.empty_assistant, tool_choice = one.tool_choice.clone(), reasoning = &*one.reasoning,
+            name = &*one.name, system_anywhere = one.system_anywhere, text_parts = one.text_parts, stream_usage = one.stream_usage,
+            output_parameter = &*one.output_parameter, empty_assistant = one.empty_assistant, sent_back = one.sent_back.clone(),
+            begins_with_assistant = one.begins_with_assistant, ends_with_assistant = one.ends_with_assistant, reasoning = &*one.reasoning,
+            alternates = one.alternates, user_after_tool = one.user_after_tool, tool_choice = one.tool_choice.clone(), strict = one.strict,
         })
     };
     models::dialects().iter().map(row).collect()

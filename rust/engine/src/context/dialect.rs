@@ -52,6 +52,8 @@ pub struct Dialect {
     pub tool_choice: Vec<Box<str>>,
     /// The parameter that says how much to reason; empty where there is none.
     pub reasoning: Box<str>,
+    /// Parts and fields of its models' messages that it wants back, and that no other server takes: `thinking`, `reasoning_content`.
+    pub sent_back: Vec<Box<str>>,
 }
 
 impl CallIds {

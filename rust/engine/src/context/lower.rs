@@ -120,7 +120,8 @@ fn is_sent_back(raw: &str, format: Format) -> bool {
     }
 }
 
-fn kind_of(raw: &str) -> Cow<'_, str> {
+/// The type of a vendor's part; empty where it has none.
+pub(super) fn kind_of(raw: &str) -> Cow<'_, str> {
     json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default()
 }
 

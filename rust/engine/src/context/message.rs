@@ -217,7 +217,28 @@ pub enum Part {
     },
 }
 
+/// Fields beside the content that one server alone reads, and wants back: a model's thinking (`DeepSeek`, Moonshot), what Google's chat
+/// completions sign a call with, the type of a file by its address in Gemini's shape. Each is a vendor's part of that field alone, behind
+/// the part that it belongs to.
+const BESIDE: [&str; 3] = ["reasoning_content", "extra_content", "mimeType"];
+
+/// The field that stood beside the content and the JSON of its value, of a vendor's part that is one.
+pub(super) fn beside(raw: &str) -> Option<(&'static str, &str)> {
+    let value = |name: &str| raw.strip_prefix("{\"")?.strip_prefix(name)?.strip_prefix("\":")?.strip_suffix('}');
+    BESIDE.into_iter().find_map(|name| Some((name, value(name)?)))
+}
+
 impl Part {
+    /// A field beside the content, as a part.
+    pub(super) fn beside(format: Format, name: &'static str, value: &str) -> Self {
+        Self::Vendor { format, raw: format!("{{\"{name}\":{value}}}").into() }
+    }
+
+    /// The name of the field that it was beside the content.
+    fn beside_as(&self) -> Option<&'static str> {
+        if let Self::Vendor { raw, .. } = self { beside(raw).map(|(name, _)| name) } else { None }
+    }
+
     /// About how many bytes of it are counted.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -271,6 +292,24 @@ impl Message {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(Part::bytes).sum()
+    }
+
+    /// The names of the fields that stood beside its content ([`Self::parse_whole`]).
+    pub fn beside(&self) -> impl Iterator<Item = &'static str> {
+        self.parts.iter().filter_map(Part::beside_as)
+    }
+
+    /// The same message without them.
+    #[must_use]
+    pub fn without_beside(self) -> Self {
+        self.with_beside(|_| false)
+    }
+
+    /// The same message with those of them alone that are wanted.
+    #[must_use]
+    pub fn with_beside(mut self, wants: impl Fn(&'static str) -> bool) -> Self {
+        self.parts.retain(|part| part.beside_as().is_none_or(&wants));
+        self
     }
 
     /// Its role, and a tool's where it holds results alone: Anthropic's shape sends those in the user's name.

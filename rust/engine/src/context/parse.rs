@@ -27,9 +27,14 @@ pub enum Arguments {
 impl Message {
     /// Reads a message from JSON bytes. Without `format` the shape decides (`detect`).
     pub fn parse(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
+        Self::parse_whole(bytes, format, arguments).map(Self::without_beside)
+    }
+
+    /// The same with the fields that stand beside the content ([`Self::beside`]).
+    pub fn parse_whole(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| not_json(raw))?;
-        let reader = Reader { format: format.unwrap_or_else(|| detect(&object)), arguments };
+        let reader = Reader { format: format.unwrap_or_else(|| detect(&object)), arguments, is_reply: false };
         let message = reader.message(&object)?;
         check_calls(&message)?;
         Ok(message)
@@ -59,7 +64,9 @@ pub(crate) fn detect(message: &Object<'_>) -> Format {
     let anthropic = |raw: &str| {
         let Some(block) = json::object(raw) else { return false };
         let kind = block.get("type").and_then(json::text).unwrap_or_default();
-        !matches!(&*kind, "text" | "image_url" | "input_audio" | "file" | "refusal")
+        // The thinking of Mistral's chat completions is a list.
+        let is_listed = kind == "thinking" && block.get("thinking").is_some_and(|raw| raw.starts_with('['));
+        !is_listed && !matches!(&*kind, "text" | "image_url" | "input_audio" | "file" | "refusal" | "reference")
     };
     let items = |raw: &str| {
         let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
@@ -83,9 +90,12 @@ fn check_calls(message: &Message) -> Result<()> {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Reader {
     format: Format,
     arguments: Arguments,
+    /// A model's reply: it was paid for, and is kept with parts that nobody here knows.
+    is_reply: bool,
 }
 
 impl Reader {
@@ -100,10 +110,14 @@ impl Reader {
             return tool_message(self, object);
         }
         let name = object.text("name", MESSAGE)?.filter(|name| !name.is_empty()).map(|name| name.as_ref().into());
-        let mut parts = self.content(object.get("content"), "content")?;
-        self.extras(object, &mut parts)?;
-        let message = Message { role, name, parts };
+        let reader = Self { is_reply: role == Role::Assistant && self.arguments == Arguments::Keep, ..*self };
+        let mut parts = reader.content(object.get("content"), "content")?;
+        reader.extras(object, &mut parts)?;
+        let mut message = Message { role, name, parts };
         check_content(object, &message, self.arguments)?;
+        if (role, self.format) == (Role::Assistant, Format::OpenAi) {
+            message.parts.extend(beside(object, "reasoning_content"));
+        }
         Ok(message)
     }
 
@@ -118,25 +132,28 @@ impl Reader {
         let Some(raw) = object.get("tool_calls") else { return Ok(()) };
         let calls = json::list(raw).ok_or_else(|| MESSAGE.wrong("tool_calls", "must be a list", raw))?;
         for (index, call) in calls.into_iter().enumerate() {
-            parts.push(self.openai_call(call, &format!("tool_calls[{index}]"))?);
+            self.openai_call(call, &format!("tool_calls[{index}]"), parts)?;
         }
         Ok(())
     }
 
-    fn openai_call(&self, raw: &str, at: &str) -> Result<Part> {
+    fn openai_call(&self, raw: &str, at: &str, parts: &mut Vec<Part>) -> Result<()> {
         let place = Position { doing: DOING, at };
         let call =
             json::object(raw).ok_or_else(|| place.error("a tool call must be an object", raw, "pass \"id\", \"type\" and \"function\""))?;
         let id = call.need("id", place)?;
         if let Some(custom) = call.object("custom", place)? {
             let (name, arguments) = (custom.need("name", place)?, custom.need("input", place)?);
-            return Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: true }));
+            parts.push(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: true }));
+            return Ok(());
         }
         let function =
             call.object("function", place)?.ok_or_else(|| place.wrong("function", "must be present and an object", "nothing"))?;
         let (name, arguments) = (function.need("name", place)?, function.text("arguments", place)?.unwrap_or_default());
         self.check_arguments(&arguments, place)?;
-        Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: false }))
+        parts.push(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: false }));
+        parts.extend(beside(&call, "extra_content"));
+        Ok(())
     }
 
     /// An empty text counts as no arguments: models send it for tools that take none.
@@ -176,7 +193,9 @@ impl Reader {
             ("document", Format::Anthropic) => anthropic_document(&block, raw, place),
             ("tool_use", Format::Anthropic) => anthropic_call(&block, place),
             ("tool_result", Format::Anthropic) => self.anthropic_result(&block, place, at),
-            _ if is_vendor_kind(&kind, self.format) => Ok(Part::Vendor { format: self.format, raw: raw.into() }),
+            _ if is_vendor_kind(&kind, self.format) || self.is_reply && !ELSEWHERE.contains(&&*kind) => {
+                Ok(Part::Vendor { format: self.format, raw: raw.into() })
+            }
             _ => Err(unknown_part(&kind, self.format, place)),
         }
     }
@@ -233,34 +252,54 @@ fn no_content(role: &str) -> Error {
 }
 
 fn unknown_part(kind: &str, format: Format, place: Position<'_>) -> Error {
-    let known = match format {
-        Format::OpenAi => "text, image_url, input_audio, file, refusal",
-        Format::Responses | Format::Gemini | Format::Anthropic => {
-            "text, image, document, thinking, redacted_thinking, tool_use, tool_result, search_result and the server tools' blocks"
-        }
+    let known = if format == Format::OpenAi {
+        "text, image_url, input_audio, file, refusal, thinking, reference"
+    } else {
+        "text, image, document, thinking, redacted_thinking, tool_use, tool_result, search_result and the server tools' blocks"
     };
     let rule = format!("the type of a part in the {} format must be one of {known}", format.name());
     place.error(&rule, &format!("\"{kind}\""), "use one of these, or name the other format")
 }
 
+/// Parts that say something in another format. They are not kept unread, because a reply would lose what it says.
+const ELSEWHERE: [&str; 12] = [
+    "document",
+    "function_call",
+    "image",
+    "image_url",
+    "input_file",
+    "input_image",
+    "input_text",
+    "message",
+    "output_text",
+    "refusal",
+    "tool_result",
+    "tool_use",
+];
+
 /// Blocks that go back to their vendor as they came, and to nobody else.
 fn is_vendor_kind(kind: &str, format: Format) -> bool {
-    match format {
-        Format::OpenAi => matches!(kind, "input_audio" | "file"),
-        Format::Responses | Format::Gemini | Format::Anthropic => {
-            matches!(
-                kind,
-                "thinking"
-                    | "redacted_thinking"
-                    | "search_result"
-                    | "server_tool_use"
-                    | "container_upload"
-                    | "compaction"
-                    | "mcp_tool_use"
-                    | "mcp_tool_result"
-            ) || kind.ends_with("_tool_result")
-        }
+    if format == Format::OpenAi {
+        // The last two are Mistral's.
+        return matches!(kind, "input_audio" | "file" | "thinking" | "reference");
     }
+    matches!(
+        kind,
+        "thinking"
+            | "redacted_thinking"
+            | "search_result"
+            | "server_tool_use"
+            | "container_upload"
+            | "compaction"
+            | "mcp_tool_use"
+            | "mcp_tool_result"
+            | "tool_reference"
+    ) || kind.ends_with("_tool_result")
+}
+
+/// A field that stands beside the content, as a part.
+fn beside(object: &Object<'_>, name: &'static str) -> Option<Part> {
+    object.get(name).map(|value| Part::beside(Format::OpenAi, name, value))
 }
 
 fn openai_image(block: &Object<'_>, place: Position<'_>) -> Result<Part> {

@@ -1,12 +1,14 @@
 //! From Gemini's contents to the neutral [`Message`].
 //!
 //! A signature belongs to the part it came with: the neutral part is followed by a raw one that holds it, and rendering puts both together
-//! again. Thoughts are kept raw. Field names are read in both spellings, the REST API's and Python's.
+//! again. So are types of files that their addresses do not tell. Thoughts are kept raw. A result with other fields than its text is the
+//! whole of them, as JSON. Field names are read in both spellings, the REST API's and Python's.
 //!
 //! Source: Gemini API reference, "Content", "Part"; guide "Thought signatures".
 
 use super::json::{self, Object, Position};
-use super::message::{Detail, Document, Format, Message, Part, Role, Source, ToolCall, ToolResult};
+use super::media;
+use super::message::{Detail, Document, Format, Image, Message, Part, Role, Source, ToolCall, ToolResult, for_each_result_text};
 use super::parse::{Arguments, DOING, MESSAGE, boxed, check_content, image_of};
 use crate::Result;
 
@@ -28,6 +30,22 @@ pub(super) fn message(object: &Object<'_>, arguments: Arguments) -> Result<Messa
     Ok(message)
 }
 
+impl Message {
+    /// The same with the results of tools as they were read up to 0.17.0: of a response with other fields than its text, the text alone.
+    #[must_use]
+    pub fn with_texts_alone(mut self) -> Self {
+        for_each_result_text(&mut self, |text| {
+            json::object(text).as_ref().and_then(text_in).map_or_else(|| text.to_owned(), std::borrow::Cow::into_owned)
+        });
+        self
+    }
+}
+
+/// The text of a response that has one.
+fn text_in<'a>(response: &Object<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    response.get("output").or_else(|| response.get("error")).and_then(json::text)
+}
+
 fn either<'a>(object: &Object<'a>, camel: &str, snake: &str) -> Option<&'a str> {
     object.get(camel).or_else(|| object.get(snake))
 }
@@ -44,11 +62,26 @@ fn part(raw: &str, index: usize, parts: &mut Vec<Part>) -> Result<()> {
         parts.push(Part::Vendor { format: Format::Gemini, raw: raw.into() });
         return Ok(());
     };
+    let told = type_of_file(&read, &object);
     parts.push(read);
+    parts.extend(told);
     if let Some(signature) = either(&object, "thoughtSignature", "thought_signature") {
         parts.push(Part::Vendor { format: Format::Gemini, raw: format!("{{\"thoughtSignature\":{signature}}}").into() });
     }
     Ok(())
+}
+
+/// The type of a file by its address, where the address does not tell it.
+fn type_of_file(part: &Part, object: &Object<'_>) -> Option<Part> {
+    let (source, by_default) = match part {
+        Part::Image(Image { source, .. }) => (source, media::JPEG),
+        Part::Document(Document { source, .. }) => (source, media::PDF),
+        _ => return None,
+    };
+    let Source::Url(url) = source else { return None };
+    let told = either(&either(object, "fileData", "file_data").and_then(json::object)?, "mimeType", "mime_type")?;
+    let is_told = json::text(told)? == media::of_address(url).unwrap_or(by_default);
+    (!is_told).then(|| Part::beside(Format::Gemini, "mimeType", told))
 }
 
 fn read(object: &Object<'_>, index: usize, place: Position<'_>) -> Result<Option<Part>> {
@@ -67,7 +100,8 @@ fn read(object: &Object<'_>, index: usize, place: Position<'_>) -> Result<Option
         let call_id = boxed(&response.need("id", place)?);
         let given = response.get("response").unwrap_or("{}");
         let fields = json::object(given);
-        let text = fields.as_ref().and_then(|fields| fields.get("output").or_else(|| fields.get("error"))).and_then(json::text);
+        let is_alone = |fields: &&Object<'_>| fields.fields().filter(|(_, raw)| *raw != "null").count() == 1;
+        let text = fields.as_ref().filter(is_alone).and_then(text_in);
         let is_error = fields.is_some_and(|fields| fields.get("error").is_some());
         let text = text.map_or_else(|| given.into(), |text| boxed(&text));
         return Ok(Some(Part::ToolResult(ToolResult { call_id, parts: vec![Part::Text(text)], is_error, key: None })));

@@ -14,7 +14,7 @@ static DIALECTS: Lazy<Vec<Dialect>> = Lazy::new(|| {
 });
 
 fn read(line: &str) -> Option<Dialect> {
-    let fields: [&str; 16] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+    let fields: [&str; 17] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
     let yes = |column: usize| matches!(fields[column], "y" | "n").then(|| fields[column] == "y");
     let list = |column: usize| fields[column].split(',').filter(|item| *item != "-").map(Into::into).collect();
     Some(Dialect {
@@ -33,6 +33,7 @@ fn read(line: &str) -> Option<Dialect> {
         strict: yes(12)?,
         tool_choice: list(13),
         reasoning: if fields[14] == "-" { "".into() } else { fields[14].into() },
+        sent_back: list(15),
     })
 }
 

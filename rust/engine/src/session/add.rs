@@ -13,6 +13,7 @@ use crate::context::message::Part;
 use crate::context::shorten::{Between, sent_within, shorten, summarised};
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
+use crate::models::dialect_of;
 use crate::store::identity::Seed;
 use crate::tokens::CachedCounter;
 use crate::{Error, Result, interrupt};
@@ -69,6 +70,8 @@ struct CountedFor {
     framing: Framing,
     counter: CachedCounter,
     room: u64,
+    /// The fields beside the content.
+    beside: Vec<&'static str>,
     shown: SentForm,
 }
 
@@ -84,16 +87,17 @@ impl Prepared {
     pub fn new(new: NewMessage, arguments: Arguments, seed: Seed, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
         check_length(&new)?;
         let format = new.format.map_or_else(|| Format::of(new.given.as_bytes()), Ok)?;
-        let message = Message::parse(new.given.as_bytes(), Some(format), arguments)?;
+        let message = Message::parse_whole(new.given.as_bytes(), Some(format), arguments)?;
         interrupt::step();
         let (rest, holes) = blob::split(&new.given, &message, seed);
         let blobs = holes.into_iter().map(|(hole, data)| (hole, Arc::from(data.as_bytes()))).collect();
-        let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
+        let said = if message.beside().next().is_some() { message.clone().without_beside().digest() } else { message.digest() };
+        let request = said.hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
         let has_words = !words::text_of(&message).trim().is_empty();
         let findable = has_words.then(|| Findable::new(&message, new.author.as_deref(), seed));
         let mut prepared = Self { new, format, message, request, rest, blobs, findable, seed, counted: None };
-        let room = room(record, epoch)?;
-        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
+        let (room, counter, beside) = (room(record, epoch)?, CachedCounter::new(epoch.model.encoding), prepared.beside(record, epoch));
+        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, counter, room, beside));
         Ok(prepared)
     }
 
@@ -101,14 +105,15 @@ impl Prepared {
     /// tokens, where its caller says so.
     pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<SentForm> {
         let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
+        let beside = self.beside(record, epoch);
         let room = most_of_result.map_or(u64::MAX, |most| most.saturating_mul(RESULT_SHARE)).min(room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
             let place = counted.index == index || counted.shown.texts.is_empty();
-            place && counted.framing == framing && counted.counter == counter && counted.room == room
+            place && counted.framing == framing && counted.counter == counter && counted.room == room && counted.beside == beside
         };
         Ok(match self.counted.as_ref().filter(holds) {
             Some(counted) => counted.shown.clone(),
-            None => self.count(index, framing, counter, room).shown,
+            None => self.count(index, framing, counter, room, beside).shown,
         })
     }
 
@@ -119,11 +124,23 @@ impl Prepared {
         Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
     }
 
-    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64) -> CountedFor {
-        let mut message = self.message.clone();
+    /// The fields beside the content that are counted and sent: a file's type always; a model's thinking and signatures where its own
+    /// server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
+    /// of other turns.
+    fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> Vec<&'static str> {
+        let calls = self.message.tool_calls().next().is_some() || !record.tally.answered.is_empty();
+        let wants = |name: &str| {
+            let profile = crate::models::get(&epoch.model.name);
+            calls && profile.is_ok_and(|profile| dialect_of(&profile).sent_back.iter().any(|own| **own == *name))
+        };
+        self.message.beside().filter(|name| self.format == Format::Gemini || wants(name)).collect()
+    }
+
+    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64, beside: Vec<&'static str>) -> CountedFor {
+        let mut message = self.message.clone().with_beside(|name| beside.contains(&name));
         let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, counter);
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
-        CountedFor { index, framing, counter, room, shown: SentForm { stored, texts } }
+        CountedFor { index, framing, counter, room, beside, shown: SentForm { stored, texts } }
     }
 }
 

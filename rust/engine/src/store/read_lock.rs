@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct ReadLock {
     /// None where the file is not there, since nobody has opened the store for writing yet.
-    file: Option<File>,
+    _file: Option<File>,
 }
 
 impl ReadLock {
@@ -38,11 +38,11 @@ impl ReadLock {
     /// Waits for the write that is under way until `deadline`, and holds off the next one.
     fn hold(folder: &Path, deadline: Instant) -> Result<Self> {
         refuse_beside_others(folder)?; // those wait for nothing here
-        let Some(file) = open(folder, "lock")? else { return Ok(Self { file: None }) };
+        let Some(file) = open(folder, "lock")? else { return Ok(Self { _file: None }) };
         match waiting::until(deadline, || Ok(is_locked(&file, libc::LOCK_SH).then_some(())))? {
             None => Err(in_use(folder)),
             // Who came between the two looks has written by now, or cannot.
-            Some(()) => refuse_beside_others(folder).map(|()| Self { file: Some(file) }),
+            Some(()) => refuse_beside_others(folder).map(|()| Self { _file: Some(file) }),
         }
     }
 }
@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn readers_that_cannot_announce_themselves_keep_writers_out_who_come_later() {
         let folder = folder("later");
-        assert!(ReadLock::hold(&folder, soon()).unwrap().file.is_none(), "nobody ever opened it");
+        let ReadLock { _file: lock } = ReadLock::hold(&folder, soon()).unwrap();
+        assert!(lock.is_none(), "nobody ever opened it");
         let writers = WriterLock::open(&folder).unwrap();
         let readers = [ReadLock::hold(&folder, soon()).unwrap(), ReadLock::hold(&folder, soon()).unwrap()];
         let presence = Presence::announce(&folder, soon()).unwrap();

@@ -115,6 +115,106 @@ fn a_reply_that_was_cut_off_is_kept() {
     assert!(body.contains(r#""input":{"input":"{\"x\": \"unfini"}"#), "{body}");
 }
 
+/// A reply was paid for.
+#[test]
+fn a_reply_keeps_parts_that_nobody_here_knows() {
+    let thinking = r#"{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}"#;
+    let chat = format!(r#"{{"role":"assistant","content":[{thinking},{{"type":"hologram"}},{{"type":"text","text":"4"}}]}}"#);
+    let claude = r#"{"role":"assistant","content":[{"type":"text","text":"four"},{"type":"future_block","x":1}]}"#;
+    let read = |raw: &str, format| Message::parse(raw.as_bytes(), Some(format), Arguments::Keep);
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    for message in [read(&chat, Format::OpenAi).unwrap(), read(claude, Format::Anthropic).unwrap()] {
+        session.add(Message::text(Role::User, "2+2"));
+        session.add(message);
+    }
+    session.add(Message::text(Role::User, "again"));
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    for (dialect, is_sent) in [("mistral", true), ("openai", false), ("deepseek", false), ("vllm", false)] {
+        let body = sent_to(&prompt, dialect);
+        assert_eq!((body.contains(thinking), body.contains("hologram"), body.contains("future_block")), (is_sent, false, false));
+    }
+    let body = String::from_utf8(render::to_anthropic(&prompt, OPTIONS)).unwrap();
+    assert!(body.contains(r#"{"type":"future_block","x":1}"#) && !body.contains("hologram") && !body.contains("hm"), "{body}");
+    assert_eq!(Format::of(chat.as_bytes()).unwrap(), Format::Anthropic, "the hologram might be Anthropic's");
+    assert_eq!(Format::of(chat.replace(r#"{"type":"hologram"},"#, "").as_bytes()).unwrap(), Format::OpenAi);
+    for (raw, format) in [
+        (r#"{"role":"user","content":[{"type":"hologram"}]}"#, Format::OpenAi),
+        (r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#, Format::OpenAi),
+        (r#"{"role":"assistant","content":[{"type":"output_text","text":"x"}]}"#, Format::Anthropic),
+    ] {
+        assert!(read(raw, format).is_err(), "{raw}");
+    }
+    assert!(Message::parse(claude.as_bytes(), None, Arguments::MustBeJson).is_err(), "a caller's message is checked");
+    let found =
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_reference","tool_name":"f"}]}]}"#;
+    assert!(Message::parse(found.as_bytes(), None, Arguments::MustBeJson).is_ok());
+}
+
+fn sent_to(prompt: &Prompt, dialect: &str) -> String {
+    let options = render::RequestOptions { dialect: Some(crate::models::dialect(dialect).unwrap()), ..OPTIONS };
+    String::from_utf8(render::to_openai(prompt, options)).unwrap()
+}
+
+#[test]
+fn what_stands_beside_the_content_goes_to_the_server_that_wants_it_back() {
+    let call = r#""tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"U0lH"}}}]"#;
+    let raw = format!(r#"{{"role":"assistant","content":null,"reasoning_content":"I need it",{call}}}"#);
+    let whole = Message::parse_whole(raw.as_bytes(), None, Arguments::MustBeJson).unwrap();
+    assert!(whole.beside().eq(["extra_content", "reasoning_content"]));
+    assert_eq!(parse(&raw), whole.clone().without_beside());
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "x"));
+    session.add(whole);
+    session.add(Message::tool_result("c1", "ok", false));
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let (thinking, signed) =
+        (r#""content":null,"reasoning_content":"I need it","tool_calls""#, r#""extra_content":{"google":{"thought_signature":"U0lH"}}}]"#);
+    for dialect in crate::models::dialects() {
+        let body = sent_to(&prompt, &dialect.name);
+        let thinks = matches!(&*dialect.name, "deepseek" | "moonshot");
+        assert_eq!((body.contains(thinking), body.contains(signed)), (thinks, &*dialect.name == "gemini"), "{}", dialect.name);
+        assert_eq!((body.contains("reasoning_content"), body.contains("extra_content")), (thinks, &*dialect.name == "gemini"));
+    }
+    for format in [Format::Anthropic, Format::Responses, Format::Gemini] {
+        let body = String::from_utf8(render::to_json(&prompt, format, OPTIONS)).unwrap();
+        assert!(!body.contains("I need it") && !body.contains("U0lH"), "{body}");
+    }
+    let silent = r#"{"role":"user","content":null,"reasoning_content":"x"}"#;
+    assert!(Message::parse_whole(silent.as_bytes(), None, Arguments::MustBeJson).is_err());
+}
+
+#[test]
+fn a_file_of_gemini_keeps_its_type() {
+    let raw =
+        r#"{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x.org/files/abc"}},{"text":"what is it?"}]}"#;
+    let mut session = Session::new(1, 5_000, Budget::default(), false);
+    session.add(Message::parse_whole(raw.as_bytes(), None, Arguments::MustBeJson).unwrap());
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let body = String::from_utf8(render::to_json(&prompt, Format::Gemini, OPTIONS)).unwrap();
+    assert!(
+        body.contains(r#"[{"file_data":{"file_uri":"https://x.org/files/abc","mime_type":"image/png"}},{"text":"what is it?"}]"#),
+        "{body}"
+    );
+    assert!(!String::from_utf8(render::to_openai(&prompt, OPTIONS)).unwrap().contains("mime"));
+    let told = raw.replace("files/abc", "files/abc.png");
+    assert_eq!(Message::parse_whole(told.as_bytes(), None, Arguments::MustBeJson).unwrap().beside().count(), 0, "its address tells it");
+}
+
+/// Anthropic refuses an id without a character.
+#[test]
+fn an_empty_id_of_a_call_is_a_hash() {
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "x"));
+    session.add(parse(r#"{"role":"assistant","tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{}"}}]}"#));
+    session.add(Message::tool_result("", "ok", false));
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let body = render::to_anthropic(&prompt, OPTIONS);
+    check_anthropic(&body);
+    let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    let id = body["messages"][1]["content"][0]["id"].as_str().unwrap();
+    assert!(!id.is_empty() && body["messages"][2]["content"][0]["tool_use_id"] == id, "{body}");
+}
+
 #[test]
 fn late_results_are_refused_with_the_reason() {
     let mut session = Session::new(1, 5_000, Budget::default(), true);

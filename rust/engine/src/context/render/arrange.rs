@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 
 use super::super::dialect::Dialect;
-use super::super::lower::{Piece, pieces};
-use super::super::message::{Message, Role, Shape, ToolResult};
+use super::super::lower::{Piece, kind_of, pieces};
+use super::super::message::{Message, Role, Shape, ToolResult, beside};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::rounds::{Step, steps};
@@ -41,7 +41,11 @@ impl<'a> Entry<'a> {
     /// Whether it has anything but empty texts.
     fn says(&self) -> bool {
         let Self::Message { pieces, .. } = self else { return true };
-        pieces.iter().any(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()))
+        pieces.iter().any(|piece| match piece {
+            Piece::Text(text) => !text.is_empty(),
+            Piece::Vendor(raw) => beside(raw).is_none(),
+            _ => true,
+        })
     }
 
     fn calls(&self) -> bool {
@@ -49,19 +53,20 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The messages of segments, as `OpenAI` takes them.
-pub(super) fn entries(segments: &[Segment], shape: Shape) -> Vec<Entry<'_>> {
+/// The messages of segments, with what a server takes of models' own parts; else as `OpenAI` takes them.
+pub(super) fn entries<'a>(segments: &'a [Segment], shape: Shape, dialect: Option<&Dialect>) -> Vec<Entry<'a>> {
+    let own = |message: &'a Message| pieces(message, shape).filter(|piece| takes(piece, dialect)).collect();
     let mut entries = Vec::with_capacity(segments.len());
     let mut block = None;
     for step in steps(segments) {
         match step {
             Step::Results(message) => entries.extend(message.tool_results().map(Entry::Result)),
-            Step::Rest(message) => push(&mut entries, message, shape, &mut block),
+            Step::Rest(message) => push(&mut entries, message, own(message), &mut block),
             Step::Whole(segment) => match &segment.body {
                 Body::Tools(_) => {}
                 Body::Text(text) => entries.push(Entry::text(Role::System, &*text.text)),
                 Body::Block(waiting) => block = Some(&*waiting.text),
-                Body::Message(_, stored) => push(&mut entries, &stored.message, shape, &mut block),
+                Body::Message(_, stored) => push(&mut entries, &stored.message, own(&stored.message), &mut block),
             },
         }
     }
@@ -71,9 +76,17 @@ pub(super) fn entries(segments: &[Segment], shape: Shape) -> Vec<Entry<'_>> {
     entries
 }
 
+/// Whether a server takes a piece. Sound and files are everybody's; a model's own parts, and the fields beside its content, are only
+/// sent to a server that wants them back.
+fn takes(piece: &Piece<'_>, dialect: Option<&Dialect>) -> bool {
+    let Piece::Vendor(raw) = piece else { return true };
+    let kind = beside(raw).map_or_else(|| kind_of(raw), |(name, _)| name.into());
+    matches!(&*kind, "input_audio" | "file") || dialect.is_some_and(|dialect| dialect.sent_back.iter().any(|own| **own == *kind))
+}
+
 /// Adds everything that a message says besides results.
-fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, shape: Shape, block: &mut Option<&'a str>) {
-    let mut own: Vec<Piece<'a>> = pieces(message, shape).filter(|piece| !matches!(piece, Piece::Result(_))).collect();
+fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, mut own: Vec<Piece<'a>>, block: &mut Option<&'a str>) {
+    own.retain(|piece| !matches!(piece, Piece::Result(_)));
     if own.is_empty() && message.tool_results().next().is_some() {
         return;
     }
@@ -88,7 +101,7 @@ fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, shape: Shape, bl
 
 /// The messages in the order and the roles that a server takes.
 pub(super) fn arranged<'a>(prompt: &'a Prompt, shape: Shape, dialect: &Dialect) -> Vec<Entry<'a>> {
-    let mut entries = entries(&prompt.segments, shape);
+    let mut entries = entries(&prompt.segments, shape, Some(dialect));
     if !dialect.empty_assistant {
         entries.retain(|entry| entry.role() != Role::Assistant || entry.says());
     }

@@ -13,7 +13,7 @@ use super::super::image::ImageRule;
 use super::super::json;
 use super::super::lower::{Piece, piece, result_text};
 use super::super::media;
-use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult};
+use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult, beside};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
@@ -83,7 +83,7 @@ struct Turn<'a> {
 
 /// A part of a content.
 enum Said<'a> {
-    /// The text, and its signature.
+    /// The text and its signature, or a file and its type.
     Piece(Piece<'a>, Option<&'a str>),
     /// The result of a tool of that name.
     Result(&'a ToolResult, Cow<'a, str>),
@@ -154,8 +154,9 @@ impl<'a> Contents<'a> {
                     first_call = false;
                     Said::Piece(Piece::Call(call), signature.or(unsigned))
                 }
-                Some(Piece::Vendor(raw)) if is_signature(raw) => continue,
+                Some(Piece::Vendor(raw)) if is_signature(raw) || beside(raw).is_some() => continue,
                 Some(Piece::Result(_)) | None => continue,
+                Some(file @ (Piece::Image(_) | Piece::Document(_))) => Said::Piece(file, type_after(message, index)),
                 Some(other) => Said::Piece(other, None),
             };
             self.push(kind, said);
@@ -198,6 +199,13 @@ fn signature_after(message: &Message, index: usize) -> Option<&str> {
     is_signature(raw).then(|| json::object(raw)?.get("thoughtSignature")?.strip_prefix('"')?.strip_suffix('"'))?
 }
 
+/// The type of a file by its address, which stands behind it.
+fn type_after(message: &Message, index: usize) -> Option<&str> {
+    let Some(Part::Vendor { format: Format::Gemini, raw }) = message.parts.get(index + 1) else { return None };
+    // A type has no escapes.
+    beside(raw).filter(|(name, _)| *name == "mimeType")?.1.strip_prefix('"')?.strip_suffix('"')
+}
+
 fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
     out.map(|out| {
         out.key("role");
@@ -211,6 +219,8 @@ fn say_part(out: &mut impl Parts, part: &Said<'_>, shape: Shape) {
     match part {
         Said::Result(result, name) => say_result(out, result, name, shape),
         Said::Piece(Piece::Vendor(raw), _) => out.json(raw),
+        Said::Piece(Piece::Image(image), told) => out.map(|out| say_source(out, &image.source, *told, media::JPEG)),
+        Said::Piece(Piece::Document(document), told) => out.map(|out| say_source(out, &document.source, *told, media::PDF)),
         Said::Piece(piece, signature) => out.map(|out| {
             say_piece(out, piece);
             if let Some(signature) = signature {
@@ -225,8 +235,6 @@ fn say_piece(out: &mut impl Parts, piece: &Piece<'_>) {
     match piece {
         Piece::Text(text) => out.field("text", text),
         Piece::Refusal(text) => out.field("text", text),
-        Piece::Image(image) => say_source(out, &image.source, media::JPEG),
-        Piece::Document(document) => say_source(out, &document.source, media::PDF),
         Piece::Call(call) => {
             out.key("function_call");
             out.map(|out| {
@@ -236,7 +244,7 @@ fn say_piece(out: &mut impl Parts, piece: &Piece<'_>) {
                 out.json(&input(call));
             });
         }
-        Piece::Vendor(_) | Piece::Result(_) => {}
+        Piece::Image(_) | Piece::Document(_) | Piece::Vendor(_) | Piece::Result(_) => {}
     }
 }
 
@@ -252,8 +260,8 @@ fn say_result(out: &mut impl Parts, result: &ToolResult, name: &str, shape: Shap
     });
 }
 
-/// The type of a link is that of its address, or else `by_default`.
-fn say_source(out: &mut impl Parts, source: &Source, by_default: &str) {
+/// The type of a link is the one that was `told`, that of its address, or else `by_default`.
+fn say_source(out: &mut impl Parts, source: &Source, told: Option<&str>, by_default: &str) {
     match source {
         Source::Base64 { media_type, data } => {
             out.key("inline_data");
@@ -266,7 +274,7 @@ fn say_source(out: &mut impl Parts, source: &Source, by_default: &str) {
             out.key("file_data");
             out.map(|out| {
                 out.field("file_uri", url);
-                out.field("mime_type", media::of_address(url).unwrap_or(by_default));
+                out.field("mime_type", told.or_else(|| media::of_address(url)).unwrap_or(by_default));
             });
         }
         Source::Text(text) => out.field("text", text),

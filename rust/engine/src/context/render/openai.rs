@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::super::dialect::{Dialect, called};
 use super::super::lower::{Piece, result_pieces};
-use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall};
+use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall, beside};
 use super::super::prompt::Prompt;
 use super::super::segment::{self, Segment};
 use super::super::tools::{Function, Tool};
@@ -22,7 +22,7 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
     let shape = Shape { format: FORMAT, ..prompt.shape };
     let entries = match options.dialect {
         Some(dialect) => arrange::arranged(prompt, shape, dialect),
-        None => arrange::entries(&prompt.segments, shape),
+        None => arrange::entries(&prompt.segments, shape, None),
     };
     out.map(|out| {
         say_segments(out, &prompt.segments, &entries, shape, options);
@@ -43,7 +43,7 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
 #[must_use]
 pub fn openai_prefix(segments: &[Segment], model: Option<&str>, shape: Shape) -> Vec<u8> {
     let shape = Shape { format: FORMAT, ..shape };
-    let entries = arrange::entries(segments, shape);
+    let entries = arrange::entries(segments, shape, None);
     let options = RequestOptions::new(model, false);
     let mut body = Body::of(segments, |out| out.map(|out| say_segments(out, segments, &entries, shape, options)));
     body.truncate(body.len() - "]}".len());
@@ -105,6 +105,10 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
                     out.field("name", &if is_openais(dialect) { called(name, 64, false) } else { Cow::Borrowed(*name) });
                 }
                 say_content(out, pieces, dialect);
+                if let Some(thinking) = pieces.iter().find_map(|piece| beside_as(piece, "reasoning_content")) {
+                    out.key("reasoning_content");
+                    out.json(thinking);
+                }
                 say_calls(out, pieces, dialect);
             }
         }
@@ -114,10 +118,11 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
 /// A single text is a string; anything else a list of parts. An assistant that only calls tools has no content.
 fn say_content(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
     out.key("content");
-    let parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)));
+    let is_beside = |piece: &Piece<'_>| matches!(piece, Piece::Vendor(raw) if beside(raw).is_some());
+    let parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)) && !is_beside(piece));
     let mut first = parts.clone();
     match (first.next(), first.next()) {
-        (None, _) if pieces.is_empty() => out.text(""),
+        (None, _) if !pieces.iter().any(|piece| matches!(piece, Piece::Call(_))) => out.text(""),
         (None, _) => out.json("null"),
         (Some(Piece::Text(text)), None) => out.text(text),
         _ if dialect.is_some_and(|dialect| !dialect.text_parts) => out.text(&parts.map(as_text).collect::<Vec<_>>().join("\n\n")),
@@ -176,17 +181,25 @@ fn say_file(out: &mut impl Parts, document: &Document) {
 }
 
 fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
-    let mut calls = pieces.iter().filter_map(|piece| if let Piece::Call(call) = piece { Some(*call) } else { None }).peekable();
+    let signed = |at: usize| pieces.get(at + 1).and_then(|piece| beside_as(piece, "extra_content"));
+    let call = |(at, piece)| if let &Piece::Call(call) = piece { Some((call, signed(at))) } else { None };
+    let mut calls = pieces.iter().enumerate().filter_map(call).peekable();
     if calls.peek().is_none() {
         return;
     }
     out.key("tool_calls");
-    out.list(|out| calls.for_each(|call| say_call(out, call, dialect)));
+    out.list(|out| calls.for_each(|(call, signed)| say_call(out, call, signed, dialect)));
+}
+
+/// The JSON of a field that stood beside the content.
+fn beside_as<'a>(piece: &Piece<'a>, name: &str) -> Option<&'a str> {
+    let Piece::Vendor(raw) = piece else { return None };
+    beside(raw).filter(|(own, _)| *own == name).map(|(_, value)| value)
 }
 
 /// `OpenAI` takes arguments as its model wrote them. Other servers read them as JSON for the model's template, and refuse what is none
 /// (llama.cpp answers 500 to "{", which a reply that was cut leaves behind); they know no custom tools either.
-fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
+fn say_call(out: &mut impl Parts, call: &ToolCall, signed: Option<&str>, dialect: Option<&Dialect>) {
     let own = is_openais(dialect);
     let (kind, arguments) = if call.custom && own { ("custom", "input") } else { ("function", "arguments") };
     out.map(|out| {
@@ -197,6 +210,10 @@ fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
             out.field("name", &called(&call.name, 64, false));
             out.field(arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
         });
+        if let Some(signed) = signed {
+            out.key("extra_content");
+            out.json(signed);
+        }
     });
 }
 

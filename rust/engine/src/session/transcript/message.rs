@@ -185,7 +185,32 @@ impl MessageRecord {
 
     /// The neutral form of JSON that was read back: every text as it was given, nothing shortened.
     pub(in crate::session) fn parse(&self, given: &str) -> Result<Message> {
-        Message::parse(given.as_bytes(), Some(self.format), Arguments::Keep)
+        self.as_counted(given).map(Message::without_beside)
+    }
+
+    /// The same as it was read when it was counted, which its digest tells. What stands beside the content is not in it where the model
+    /// wanted nothing of that back, nor in messages of up to 0.17.0, which read less of results in Gemini's shape, too.
+    fn as_counted(&self, given: &str) -> Result<Message> {
+        let whole = Message::parse_whole(given.as_bytes(), Some(self.format), Arguments::Keep)?;
+        let is_gemini_result = self.format == Format::Gemini && whole.tool_results().next().is_some();
+        let is_it = |message: &Message| self.sent(message.clone()).digest() == self.digest;
+        if !is_gemini_result && whole.beside().next().is_none() || is_it(&whole) {
+            return Ok(whole);
+        }
+        let of_one = |name| whole.clone().with_beside(|own| own == name);
+        if let Some(wanted) = whole.beside().map(of_one).find(is_it) {
+            return Ok(wanted);
+        }
+        let bare = whole.without_beside();
+        if !is_gemini_result || is_it(&bare) {
+            return Ok(bare);
+        }
+        Ok(Some(bare.clone().with_texts_alone()).filter(is_it).unwrap_or(bare))
+    }
+
+    /// The form that is sent: long results as they are shown, and guarded.
+    fn sent(&self, message: Message) -> Message {
+        show(message, self.placed.index, &self.shown).guarded()
     }
 
     /// The same, the JSON read now.
@@ -193,14 +218,9 @@ impl MessageRecord {
         self.parse(&self.given(pages, place)?)
     }
 
-    /// The neutral form with long results as they are shown, not yet guarded.
-    pub(in crate::session) fn message<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Message> {
-        Ok(show(self.whole(pages, place)?, self.placed.index, &self.shown))
-    }
-
     /// The form that goes into prompts, with its count of the time it was added.
     pub(in crate::session) fn stored<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Arc<Stored>> {
-        let message = self.message(pages, place)?.guarded();
+        let message = self.sent(self.as_counted(&self.given(pages, place)?)?);
         Ok(Arc::new(Stored { message, cost: self.cost, digest: self.digest }))
     }
 }
@@ -241,6 +261,77 @@ pub(in crate::session) fn results_mut(message: &mut Message) -> impl Iterator<It
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::Model;
+    use crate::scope::{Scope, ScopeType};
+    use crate::session::properties::{Folder, engine};
+    use crate::session::{NewMessage, Options, Session};
+    use crate::tokens::CachedCounter;
+
+    /// A message as `model` counts it, and as a version counted it that read it as `before` says.
+    fn now_and_before(model: &str, given: &[&str], before: fn(Message) -> Message) -> [Stored; 3] {
+        let (folder, scope) = (Folder::new(), Scope::new(None, ScopeType::User, "u").unwrap());
+        let (engine, model) = (engine(&folder.0), Model::named(model).unwrap());
+        let session = Session { engine: &engine, scope: &scope, id: "s" };
+        session.open(Options { model: Some(model.clone()), ..Options::default() }, 1).unwrap();
+        session.add_many(given.iter().map(|given| NewMessage::given(*given)).collect(), 2).unwrap();
+        let (place, last) = (session.status().unwrap().place, given.len() as u64 - 1);
+        let read = || {
+            let read = engine.store().read(|pages| {
+                let record = MessageRecord::expect(pages, place, last)?;
+                Ok((record.stored(pages, place)?, record))
+            });
+            read.unwrap()
+        };
+        let (now, mut record) = read();
+        assert!(engine.check().unwrap().findings.is_empty());
+        let old = Stored::new(before(now.message.clone()), &model.framing, &CachedCounter::new(model.encoding));
+        (record.cost, record.digest) = (old.cost, old.digest);
+        session.edit("storing it as before", 3, move |writer| record.write(writer.pages, writer.place)).unwrap();
+        [(*now).clone(), old, (*read().0).clone()]
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_was_counted() {
+        let user = r#"{"role":"user","content":"what day is it?"}"#;
+        let call = r#"{"role":"assistant","content":"","reasoning_content":"I need the date","tool_calls":[{"id":"c","type":"function","function":{"name":"date","arguments":"{}"}}]}"#;
+        let [now, old, read] = now_and_before("deepseek-v4-pro", &[user, call], Message::without_beside);
+        assert!(now.message.beside().eq(["reasoning_content"]) && old.cost.tokens < now.cost.tokens);
+        assert_eq!(read, old);
+        let both = call.replace("}}]", r#"},"extra_content":{"google":{"thought_signature":"U0lH"}}}]"#);
+        for (model, wanted) in [("deepseek-v4-pro", "reasoning_content"), ("gemini-3-flash-preview", "extra_content")] {
+            let [now, ..] = now_and_before(model, &[user, &both], Message::without_beside);
+            assert!(now.message.beside().eq([wanted]), "{model}");
+        }
+        let [now, ..] = now_and_before("gpt-4o", &[user, call], Message::without_beside);
+        assert_eq!(now.message.beside().count(), 0, "OpenAI's models want no thinking back");
+        let plain = r#"{"role":"assistant","content":"Monday","reasoning_content":"I know it"}"#;
+        let [now, ..] = now_and_before("deepseek-v4-pro", &[user, plain], Message::without_beside);
+        assert_eq!(now.message.beside().count(), 0, "no tool was called");
+        let result = r#"{"role":"tool","tool_call_id":"c","content":"Monday"}"#;
+        let [now, ..] = now_and_before("deepseek-v4-pro", &[user, call, result, plain], Message::without_beside);
+        assert_eq!(now.message.beside().count(), 1, "it is of a turn that called one");
+        let file = r#"{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x.org/files/abc"}}]}"#;
+        let [now, old, read] = now_and_before("gemini-2.5-pro", &[file], Message::without_beside);
+        assert_eq!((now.message.beside().count(), read), (1, old));
+    }
+
+    #[test]
+    fn a_result_with_more_fields_than_its_text_is_read_as_it_was_counted() {
+        let call = r#"{"role":"model","parts":[{"functionCall":{"id":"c","name":"sh","args":{}}}]}"#;
+        let of = |response: &str| {
+            format!(r#"{{"role":"user","parts":[{{"functionResponse":{{"id":"c","name":"sh","response":{response}}}}}]}}"#)
+        };
+        let user = r#"{"role":"user","parts":[{"text":"run"}]}"#;
+        let text = |stored: &Stored| format!("{:?}", stored.message.tool_results().next().unwrap().parts);
+        let killed = of(r#"{"output":"done","exit_code":137,"stderr":"Killed"}"#);
+        let [now, old, read] = now_and_before("gemini-2.5-pro", &[user, call, &killed], Message::with_texts_alone);
+        assert!(text(&now).contains("Killed") && text(&now).contains("done") && !text(&old).contains("Killed"));
+        assert_eq!(read, old);
+        for (response, whole) in [(r#"{"output":"done","error":null}"#, "[Text(\"done\")]"), (r#"{"error":"no"}"#, "[Text(\"no\")]")] {
+            let [now, ..] = now_and_before("gemini-2.5-pro", &[user, call, &of(response)], Message::with_texts_alone);
+            assert_eq!(text(&now), whole);
+        }
+    }
 
     #[test]
     fn keys_of_results_read_back_and_nothing_else_does() {
