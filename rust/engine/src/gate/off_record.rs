@@ -38,11 +38,37 @@ pub(super) fn may_ask(text: &str) -> bool {
     const VERBS: [[u8; 4]; 7] = [*b"stor", *b"save", *b"reco", *b"reme", *b"memo", *b"writ", *b"note"];
     let verbs = VERBS.map(u32::from_ne_bytes);
     let is_verb = |four: &[u8; 4]| verbs.contains(&(u32::from_ne_bytes(*four) | u32::from_ne_bytes([b' '; 4])));
-    text.as_bytes().windows(4).filter_map(<[u8]>::first_chunk).any(is_verb) || may_ask_elsewhere(text)
+    any_word(text, |rest| rest.first_chunk().is_some_and(is_verb) || begins_elsewhere(rest))
 }
 
-/// Whether a text has the first bytes of a request in another language.
-fn may_ask_elsewhere(text: &str) -> bool {
+/// Whether a text is what is looked for from its beginning or from another place where a word may begin: behind a byte that is no letter of
+/// ASCII.
+fn any_word(text: &str, is_it: impl Fn(&[u8]) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    // Eight bytes are compared at once: to each its difference to the letters is added, and its highest bit tells.
+    let highest = u64::from_ne_bytes([0x80; 8]);
+    let over = |eight: u64, most: u8| eight + u64::from_ne_bytes([0x7f - most; 8]);
+    let (groups, rest) = bytes.as_chunks::<8>();
+    let in_group = |(at, group): (usize, &[u8; 8])| {
+        let eight = u64::from_le_bytes(*group) | u64::from_ne_bytes([b' '; 8]);
+        let plain = eight & !highest;
+        let mut others = (eight | !over(plain, b'a' - 1) | over(plain, b'z')) & highest;
+        while others != 0 {
+            let next = 8 * at + others.trailing_zeros() as usize / 8 + 1;
+            if is_it(&bytes[next..]) {
+                return true;
+            }
+            others &= others - 1;
+        }
+        false
+    };
+    let from = bytes.len() - rest.len();
+    let in_rest = |at: usize| !bytes[at].is_ascii_alphabetic() && is_it(&bytes[at + 1..]);
+    is_it(bytes) || groups.iter().enumerate().any(in_group) || (from..bytes.len()).any(in_rest)
+}
+
+/// Whether a text begins with the first bytes of a request in another language.
+fn begins_elsewhere(text: &[u8]) -> bool {
     static BEGINNINGS: Lazy<(u64, Vec<u64>)> = Lazy::new(|| {
         let mut all: Vec<u64> = NOT_TO_KEEP.iter().filter_map(|request| request.as_bytes().first_chunk().copied()).map(small).collect();
         all.sort_unstable();
@@ -51,7 +77,7 @@ fn may_ask_elsewhere(text: &str) -> bool {
     });
     let (bits, beginnings) = &*BEGINNINGS;
     let begins = |eight: u64| bits & bit(eight) != 0 && beginnings.binary_search(&eight).is_ok();
-    text.as_bytes().windows(8).filter_map(|eight| eight.first_chunk().copied()).map(small).any(begins)
+    text.first_chunk().copied().map(small).is_some_and(begins)
 }
 
 /// Eight bytes, letters of ASCII in lowest case.
@@ -70,7 +96,7 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
     if MARKS.iter().any(|mark| text.contains(mark)) {
         return None;
     }
-    let may_be_elsewhere = may_ask_elsewhere(text);
+    let may_be_elsewhere = any_word(text, begins_elsewhere);
     let ends = spans.iter().filter_map(|span| {
         let (sentence, words) = (&text[span.start..span.end], within(own, *span));
         let supposes = ["if", "when", "whenever", "says", "said", "told", "tell", "tells", "?"];
@@ -172,8 +198,24 @@ fn of_request(s: &Sentence<'_>, at: usize, leads: bool) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::super::words::words;
     use super::*;
+
+    #[test]
+    fn words_may_begin_behind_all_that_is_no_letter() {
+        let signs: String = (0..0x180).filter_map(char::from_u32).collect();
+        for text in ["", "a", "-", "don't-store", "I\u{2019}m (in) the hall, I think", &signs, &signs[1..], &signs[5..]] {
+            let met = RefCell::new(Vec::new());
+            any_word(text, |rest| {
+                met.borrow_mut().push(text.len() - rest.len());
+                false
+            });
+            let expected = (0..=text.len()).filter(|at| at.checked_sub(1).is_none_or(|last| !text.as_bytes()[last].is_ascii_alphabetic()));
+            assert_eq!(met.into_inner(), expected.collect::<Vec<_>>(), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_request_of_any_language_is_met() {
