@@ -4,16 +4,15 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::Found;
 use super::rank::glance;
 use super::row::Row;
+use super::{Found, Transcripts};
 use crate::Result;
-use crate::index::bm25::runs::{Runs, Snapshot};
+use crate::index::bm25::runs::Snapshot;
 use crate::recall::ranking::later::MOST_READ;
 use crate::recall::{self, telling};
 use crate::scope::Scope;
 use crate::session::key::SessionKey;
-use crate::session::transcript::words::index;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::term_key::TermKey;
@@ -34,7 +33,7 @@ pub(in crate::session) struct Later<'l, P> {
     partition: Partition,
     key: TermKey,
     asked: &'l recall::Question,
-    words: Snapshot<'l, P>,
+    words: &'l Snapshot<'l, P>,
     /// Statements mostly lead to the same few messages.
     glimpses: BTreeMap<u32, Glimpse>,
     /// The sessions of these, and whether they may be in an answer.
@@ -63,19 +62,13 @@ impl Glimpse {
     }
 }
 
-/// Calls `of` with the later messages of a scope. Costs the index's tail.
-pub(in crate::session) fn with_later<P: Pages, T>(
-    pages: &P,
-    (scope, partition): (&Scope, Partition),
-    asked: &recall::Question,
-    of: impl FnOnce(&mut Later<'_, P>) -> Result<T>,
-) -> Result<T> {
-    let runs = Runs::open(pages, index(partition))?;
-    let (words, key) = (runs.snapshot(pages)?, scope.seed(pages.secret()).terms);
-    of(&mut Later { pages, partition, key, asked, words, glimpses: BTreeMap::new(), visible: BTreeMap::new() })
-}
+impl<'l, P: Pages> Later<'l, P> {
+    pub fn new(transcripts: &'l Transcripts<'_, P>, scope: &Scope, asked: &'l recall::Question) -> Result<Self> {
+        let (pages, partition, words) = (transcripts.pages, transcripts.partition, transcripts.words()?);
+        let key = scope.seed(pages.secret()).terms;
+        Ok(Self { pages, partition, key, asked, words, glimpses: BTreeMap::new(), visible: BTreeMap::new() })
+    }
 
-impl<P: Pages> Later<'_, P> {
     /// For each statement the messages that others than the model said later and that share a rare word with it which the question lacks,
     /// each with when it was said: those with most of such words first, of equals the shortest. There may be more than are to be shown, since
     /// the caller may leave some out. A question of the model leads to what was answered ("Is Tobias still your agent?"). Costs an analysis of

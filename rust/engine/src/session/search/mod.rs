@@ -27,10 +27,11 @@ mod typos;
 
 pub use fill::fill_rows;
 pub(crate) use fill::{count_order, has_no_order};
-pub(super) use later::{Later, Statement, with_later};
+pub(super) use later::{Later, Statement};
 pub(super) use row::Row;
 pub use score::{FEATURES, Features, SCORE_ONE};
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ use super::record::SessionRecord;
 use super::transcript::words::index;
 use crate::Result;
 use crate::index::bm25::Parameters;
-use crate::index::bm25::runs::Runs;
+use crate::index::bm25::runs::{Runs, Snapshot};
 use crate::limits;
 use crate::memory::{Core, check_conditions};
 use crate::recall::ranking::memories::OF_ANOTHER;
@@ -142,10 +143,11 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
+    let transcripts = Transcripts::new(pages, partition);
     let limit = request.limit.min(limits::MAX_HITS);
     let mut wanted = if limit == 0 { 0 } else { recall::depth(limit) };
     loop {
-        let (found, _) = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
+        let (found, _) = self::found(&transcripts, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
         let has_more = found.len() == wanted;
         let (echoes, answers): (Vec<Found>, Vec<Found>) = found.into_iter().partition(Found::is_echo);
         let mut hits = said_once(pages, answers, limit)?;
@@ -189,11 +191,31 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
     Ok(hits)
 }
 
+/// The transcripts of a scope in one snapshot. The tail of their index is read once for all that ask for it.
+pub(super) struct Transcripts<'p, P> {
+    pages: &'p P,
+    partition: Partition,
+    words: OnceCell<Snapshot<'p, P>>,
+}
+
+impl<'p, P: Pages> Transcripts<'p, P> {
+    pub fn new(pages: &'p P, partition: Partition) -> Self {
+        Self { pages, partition, words: OnceCell::new() }
+    }
+
+    fn words(&self) -> Result<&Snapshot<'p, P>> {
+        if let Some(known) = self.words.get() {
+            return Ok(known);
+        }
+        let read = Runs::open(self.pages, index(self.partition))?.snapshot(self.pages)?;
+        Ok(self.words.get_or_init(|| read))
+    }
+}
+
 /// As [`search_in`], without the messages themselves. A question that names the user, by whose name nobody
 /// speaks, is read as the user asks it. With them the words of the question that were read as others.
 pub(super) fn found<P: Pages>(
-    pages: &P,
-    partition: Partition,
+    transcripts: &Transcripts<'_, P>,
     scope: &Scope,
     request: &Request,
     asked: &recall::Question,
@@ -201,6 +223,7 @@ pub(super) fn found<P: Pages>(
     if request.limit == 0 {
         return Ok(Default::default());
     }
+    let (pages, partition) = (transcripts.pages, transcripts.partition);
     if let Some(of) = asked.overview().filter(|of| of.is_of_time()) {
         let said = overview::found(pages, partition, request, of)?;
         if !said.is_empty() {
@@ -208,11 +231,10 @@ pub(super) fn found<P: Pages>(
         }
     }
     let seed = scope.seed(pages.secret());
-    let runs = Runs::open(pages, index(partition))?;
-    let snapshot = runs.snapshot(pages)?;
+    let snapshot = transcripts.words()?;
     let mut question = Question::new(asked, seed.terms);
     let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
-    let repaired = typos::repaired((pages, partition), (&snapshot, &terms), seed.terms, asked, request.asking)?;
+    let repaired = typos::repaired((pages, partition), (snapshot, &terms), seed.terms, asked, request.asking)?;
     if let Some((read, _)) = &repaired {
         question = Question::new(read, seed.terms);
         terms = snapshot.prepare(&question.terms, Parameters::default())?;
@@ -220,14 +242,14 @@ pub(super) fn found<P: Pages>(
     if question.terms.is_empty() {
         return Ok(Default::default());
     }
-    let words = Words::enter(pages, partition, (&snapshot, &terms), &question)?;
+    let words = Words::enter(pages, partition, (snapshot, &terms), &question)?;
     if !words.name_a_speaker()
         && let Some(own) = asked_by_the_user(pages, scope, partition, asked)?
     {
         drop(words);
-        return found(pages, partition, scope, request, &own);
+        return found(transcripts, scope, request, &own);
     }
-    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit, seed)?;
+    let mut found = Ranking::new(pages, (snapshot, &terms), words, &question, request)?.best(request.limit, seed)?;
     if let Asking::ByMessage(..) = request.asking {
         for one in found.iter_mut().filter(|one| one.may_be_copy()).take(MOST_ECHOES) {
             let text = stored_message(pages, one.place, one.index)?.text;

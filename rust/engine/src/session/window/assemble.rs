@@ -33,7 +33,7 @@ use crate::session::notes;
 use crate::session::recalls::Recalls;
 use crate::session::record::{SessionBudget, SessionRecord};
 use crate::session::reply::refused;
-use crate::session::search::Asking;
+use crate::session::search::{Asking, Transcripts};
 use crate::session::session::Status;
 use crate::session::stored_epoch::StoredEpoch;
 use crate::session::task;
@@ -339,8 +339,8 @@ fn gather<'s, P: Pages>(
         }
         let (replaced, room) = (&replaced[..], room.tokens);
         let (excerpts, asking, of_now) = (OnceCell::new(), *asking, recall::is_of_now(&request.filter, question));
-        let record = &record;
-        let superseded = &*engine.superseded(pages, place.partition)?;
+        let (record, superseded) = (&record, &*engine.superseded(pages, place.partition)?);
+        let transcripts = Transcripts::new(pages, place.partition);
         let asked = Asked {
             superseded,
             scope,
@@ -358,7 +358,7 @@ fn gather<'s, P: Pages>(
             of_now,
             follows: recall::may_be_of_now(&request.filter, question),
         };
-        let (mut messages, corrections) = retrieved::messages(pages, &asked, &view)?;
+        let (mut messages, corrections) = retrieved::messages((pages, &transcripts), &asked, &view)?;
         for one in corrections.into_iter().chain(passages.corrections) {
             if !answer.corrections.contains(&one) {
                 answer.corrections.push(one);
@@ -367,7 +367,7 @@ fn gather<'s, P: Pages>(
         if question.overview().is_some_and(Overview::is_of_time) {
             memories = of_time(memories, answer, messages, room, &[items_of(&fixed.fixed), &volatile]);
         } else {
-            asked.follow(pages, (answer, &mut memories), &mut messages, &view)?;
+            asked.follow((pages, &transcripts), (answer, &mut memories), &mut messages, &view)?;
             memories.extend(messages.into_iter().map(|one| one.item));
         }
         memories.extend(passages.shown);

@@ -5,7 +5,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use super::excerpt::Excerpts;
+use super::excerpt::{self, Excerpts};
 use super::retrieved::{Asked, Shown};
 use crate::Result;
 use crate::context::{History, Item};
@@ -13,7 +13,7 @@ use crate::gate;
 use crate::recall::Recall;
 use crate::recall::ranking::SURE_ENOUGH;
 use crate::recall::ranking::later::{MOST_OF_ONE, MOST_SHOWN, STATEMENTS};
-use crate::session::search::{self, Found, Later, Row, SessionIds, Statement};
+use crate::session::search::{Found, Later, Row, SessionIds, Statement, Transcripts};
 use crate::session::transcript::message::MessageRecord;
 use crate::store::pages::Pages;
 use crate::units::score::SCORE_UNIT;
@@ -92,7 +92,7 @@ impl Asked<'_> {
     /// many messages, they take at most half of the places, and the weakest of all make room.
     pub(super) fn follow<P: Pages>(
         &self,
-        pages: &P,
+        (pages, transcripts): (&P, &Transcripts<'_, P>),
         (answer, memories): (&Recall, &mut [Item]),
         messages: &mut Vec<Shown>,
         history: &dyn History,
@@ -104,12 +104,13 @@ impl Asked<'_> {
         let recalled = self.recalled(pages, (answer, memories), messages)?;
         let least = recalled.iter().map(|one| one.score).min().unwrap_or(0);
         let mut led = Led { most_new: (most / 2).max(most.saturating_sub(messages.len())), ..Led::default() };
-        search::with_later(pages, (self.scope, self.place.partition), self.question, |later| {
-            self.lead((pages, later), &recalled, (answer, messages), history, &mut led)?;
-            let next = std::mem::take(&mut led.next);
-            let next: Vec<Recalled<'_>> = next.iter().take(STATEMENTS).map(|(text, at)| Recalled { text, at: *at, score: least }).collect();
-            if next.is_empty() { Ok(()) } else { self.lead((pages, later), &next, (answer, messages), history, &mut led) }
-        })?;
+        let later = &mut Later::new(transcripts, self.scope, self.question)?;
+        self.lead((pages, later), &recalled, (answer, messages), history, &mut led)?;
+        let next = std::mem::take(&mut led.next);
+        let next: Vec<Recalled<'_>> = next.iter().take(STATEMENTS).map(|(text, at)| Recalled { text, at: *at, score: least }).collect();
+        if !next.is_empty() && !led.is_full() {
+            self.lead((pages, later), &next, (answer, messages), history, &mut led)?;
+        }
         for (place, score) in led.known {
             let item = match place {
                 Known::Memory(at) => &mut memories[at],
@@ -150,11 +151,6 @@ impl Asked<'_> {
             let score = if place < FIRST { one.score } else { least };
             let excerpts = OnceCell::new();
             let answering = |text: &str| excerpts.get_or_init(|| Excerpts::of(one.text, key)).answering(text, MOST_BYTES);
-            let is_private = Cell::new(false);
-            let part = |text: &str| {
-                is_private.set(gate::is_off_record(text));
-                if text.len() > MOST_BYTES { answering(text) } else { None }
-            };
             let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text);
             let mut reach = |found: &Found, at: i64, may_be: fn(&str) -> bool| {
                 if led.is_full() || led.new.iter().any(|one| is_it(found, one)) {
@@ -176,9 +172,15 @@ impl Asked<'_> {
                 if led.new.len() >= led.most_new || self.stands_in_window(pages, found, history)? {
                     return Ok(Reached::Before);
                 }
+                let may_be_shown = Cell::new(false);
+                let part = |text: &str| {
+                    let span = if text.len() > MOST_BYTES { answering(text) } else { None };
+                    may_be_shown.set(may_be(&excerpt::part(text, span)) && !gate::is_off_record(text));
+                    span
+                };
                 let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
                 let is_new = |item: &Item| !is_said(&item.text) && led.new.iter().all(|one| *one.item.text != *item.text);
-                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text) && !is_private.get());
+                let item = item.filter(|item| may_be_shown.get() && is_by_a_user(item) && is_new(item));
                 Ok(item.map_or(Reached::Never, |item| {
                     led.adds(item, at);
                     Reached::New

@@ -30,7 +30,7 @@ use crate::scope::Scope;
 use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
-use crate::session::search::{self, Asking, Found, SessionIds};
+use crate::session::search::{self, Asking, Found, SessionIds, Transcripts};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
@@ -132,7 +132,11 @@ pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u6
 
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
 /// search, as many as there is room for. With them the words of the question that were read as others.
-pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<(Vec<Shown>, Corrections)> {
+pub(in crate::session) fn messages<P: Pages>(
+    (pages, transcripts): (&P, &Transcripts<'_, P>),
+    asked: &Asked<'_>,
+    history: &dyn History,
+) -> Result<(Vec<Shown>, Corrections)> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
     let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1);
@@ -151,7 +155,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         answers_only: true,
         ..search::Request::new(asked.question.text(), limit, asked.now)
     };
-    let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
+    let (mut hits, corrections) = search::found(transcripts, asked.scope, &request, asked.question)?;
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| found.is_empty != Some(true) && asked.is_asked(found)) {

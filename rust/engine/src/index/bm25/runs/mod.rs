@@ -76,7 +76,7 @@ impl Default for Shape {
 /// One index of sealed runs, as one transaction sees it: open it anew in the next.
 ///
 /// After an error of a call that writes, the transaction must be given up.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Runs {
     index: IndexId,
     shape: Shape,

@@ -34,16 +34,16 @@ impl Runs {
     }
 
     /// The index with its tail read, for several searches of one transaction.
-    pub fn snapshot<'r, P: Pages>(&'r self, pages: &'r P) -> Result<Snapshot<'r, P>> {
+    pub fn snapshot<'p, P: Pages>(&self, pages: &'p P) -> Result<Snapshot<'p, P>> {
         let tail = self.tail(pages)?;
         let statistics = self.statistics_with(&tail);
-        Ok(Snapshot { runs: self, pages, tail, statistics })
+        Ok(Snapshot { runs: self.clone(), pages, tail, statistics })
     }
 }
 
 /// An index as one transaction sees it, its tail read once.
 pub struct Snapshot<'r, P> {
-    pub(super) runs: &'r Runs,
+    pub(super) runs: Runs,
     pub(super) pages: &'r P,
     pub(super) tail: Tail<'r>,
     statistics: Statistics,
