@@ -8,7 +8,7 @@ use super::nominees::has_metadata;
 use super::ranking::SURE_ENOUGH;
 use super::ranking::later::{MOST_HAVING, MOST_OF_ONE, MOST_READ, ONE_IN};
 use super::same::{print, signature};
-use super::words::Words;
+use super::words::bare_words;
 use super::{Asked, Hit, Recall, may_be_of_now, newest, telling};
 use crate::Result;
 use crate::index::bm25::Row;
@@ -50,8 +50,8 @@ fn bring_by_rare_words<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P
         let mut memory = None;
         if known.is_none() {
             memory = record::current(snapshot, opened.partition, number)?.filter(|memory| request.filter.keeps_memory(memory));
-            let says_it = |hit: &Hit| hit.scope == scope && memory.as_ref().is_some_and(|memory| say_the_same(&hit.memory, memory));
-            known = hits.iter().position(says_it);
+            let says_it = memory.as_ref().map(says_the_same);
+            known = says_it.and_then(|says_it| hits.iter().position(|hit| hit.scope == scope && says_it(&hit.memory)));
         }
         let hit = match (known, memory) {
             (Some(known), _) if known < at => {
@@ -106,7 +106,7 @@ fn note_changes<P: Pages>(scopes: &[Option<Opened<'_, P>>], hits: &mut [Hit]) ->
             && hit.memory.trust >= older.memory.trust
             && hit.told_after.is_none()
             && hit.newer_at.is_none()
-            && newest::says_change(&Words::of(&hit.memory.text).bare)
+            && newest::says_change(&bare_words(&hit.memory.text).collect::<Vec<_>>())
     };
     if !hits.iter().any(|hit| is_change(&hit)) {
         return Ok(()); // as mostly
@@ -121,8 +121,12 @@ fn note_changes<P: Pages>(scopes: &[Option<Opened<'_, P>>], hits: &mut [Hit]) ->
     Ok(())
 }
 
-/// Whether two memories of one scope say the same.
-fn say_the_same(one: &Memory, other: &Memory) -> bool {
-    let (one, other) = (Outline::of(one), Outline::of(other));
-    print(&one) == print(&other) && signature(&one).is_some_and(|own| Some(own) == signature(&other))
+/// Whether another memory of its scope says the same as one.
+fn says_the_same(one: &Memory) -> impl Fn(&Memory) -> bool {
+    let one = Outline::of(one);
+    let own = print(&one);
+    move |other| {
+        let other = Outline::of(other);
+        own == print(&other) && signature(&one).is_some_and(|own| Some(own) == signature(&other))
+    }
 }

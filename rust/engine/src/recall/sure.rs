@@ -123,12 +123,13 @@ pub(super) fn is_of_speaker(text: &str) -> bool {
 /// has a name further on ("Dinner with Anna is on Friday") is of nobody else, and stands on neither side.
 fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
     // A bare value, such as that of a slot, tells of nobody.
-    let tells = |hit: &&Contender<'_>| hit.memory.text.split_whitespace().nth(BARE).is_some();
-    let features = || hits.iter().filter(tells).filter_map(|hit| Some((hit.memory.text, hit.parts.closer?.0)));
+    let tells = |(text, _): &(&str, &Features)| text.split_whitespace().nth(BARE).is_some();
+    let features = hits.iter().filter_map(|hit| hit.parts.closer.as_ref().map(|(features, _)| (hit.memory.text, features)));
+    let telling: Vec<(&str, &Features)> = features.filter(tells).collect();
     let by = |is: fn(&Features) -> bool| {
         let is_of_others = |text: &str, one: &Features| !is(one) && (one.name <= 0.0 || is_of_speaker(text));
-        let named = features().filter(|(_, one)| is(one)).map(|(_, one)| one.closeness).reduce(f64::max);
-        let others = features().filter(|(text, one)| is_of_others(text, one)).map(|(_, one)| one.closeness).fold(0.0, f64::max);
+        let named = telling.iter().filter(|(_, one)| is(one)).map(|(_, one)| one.closeness).reduce(f64::max);
+        let others = telling.iter().filter(|(text, one)| is_of_others(text, one)).map(|(_, one)| one.closeness).fold(0.0, f64::max);
         named.map(|named| named - others)
     };
     by(|one| one.subject > 0.0).or_else(|| by(|one| one.name > 0.0)).unwrap_or(0.0)
