@@ -16,12 +16,11 @@ use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use super::ranking::share_of_pronouns;
 use super::when::{self, Range};
-use super::words::in_small_letters;
 use crate::embedding::{self, Content, Wanted, count_forms, distinct_tokens};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
 use crate::memory::Outline;
-use crate::text::{Role, is_filler};
+use crate::text::{Role, is_filler_written};
 
 /// So many of the best memories, by their words, are cut into tokens anew where they have more than are kept.
 const LONG_HITS: usize = 8;
@@ -227,7 +226,7 @@ pub(super) fn name(at: usize, chunk: &str) -> Option<&str> {
     let (whole, word) = word_of(chunk);
     let mut letters = word.chars();
     let is_capital = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
-    let is_name = is_capital && (at > 0 || whole != word) && !in_small_letters(word, is_filler) && !embedding::is_of_time(word);
+    let is_name = is_capital && (at > 0 || whole != word) && !is_filler_written(word) && !embedding::is_of_time(word);
     is_name.then_some(word)
 }
 

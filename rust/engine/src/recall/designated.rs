@@ -1,8 +1,8 @@
 //! Things that are told apart by a letter or an ordinal alone: "station D" is not "station B", nor "the fourth workshop" the first. A number
 //! mostly says how much or when, and of those that name things the analyzer knows most ("port 80").
 
-use super::words::{bare_words, in_small_letters};
-use crate::text::is_filler;
+use super::words::bare_words;
+use crate::text::is_filler_written;
 
 /// Ordinals of things, and the digits that they are written with.
 const ORDINALS: [(&str, &str); 10] = [
@@ -95,7 +95,7 @@ fn ordinal(word: &str) -> Option<Which> {
 
 /// The name of a thing, as [`Designated`] has it.
 fn name(word: &str) -> Option<String> {
-    let is_name = word.len() >= LEAST_LETTERS && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !in_small_letters(word, is_filler);
+    let is_name = word.len() >= LEAST_LETTERS && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_filler_written(word);
     let name = word.to_ascii_lowercase().trim_end_matches('s').to_owned();
     (is_name && !COUNTED.contains(&&*name) && ordinal(word).is_none()).then_some(name)
 }

@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use super::Question;
 use super::closer::name;
 use super::ranking::later::{MOST_HAVING, MOST_WORDS};
-use super::words::{bare_words, in_small_letters, without_s};
+use super::words::{bare_words, without_s};
 use crate::Result;
 use crate::embedding;
-use crate::text::{is_filler, with_analyzer};
+use crate::text::{is_filler_written, with_analyzer};
 use crate::units::clip::clip;
 use crate::units::term_key::TermKey;
 
@@ -70,9 +70,8 @@ fn whole_words(text: &str) -> &str {
 /// The words of a text that tell most: names, words that the table does not have, and others by what they tell in it.
 fn most_telling(text: &str) -> Vec<&str> {
     let telling = |(at, word)| {
-        let is_filler = in_small_letters(without_s(word), is_filler);
         let tells = || name(at, word).map(|_| f64::INFINITY).or_else(|| tells(word));
-        if is_filler { None } else { tells().map(|tells| (tells, word)) }
+        if is_filler_written(without_s(word)) { None } else { tells().map(|tells| (tells, word)) }
     };
     let mut words: Vec<(f64, &str)> = bare_words(text).enumerate().filter_map(telling).collect();
     words.sort_by(|(one, _), (other, _)| other.total_cmp(one));

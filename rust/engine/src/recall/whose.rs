@@ -4,7 +4,7 @@ use super::newest::says_change;
 use super::words::{Words, in_small_letters, is_any, normal, without_s};
 use crate::gate::{Beginnings, is_living};
 use crate::process::Lazy;
-use crate::text::is_filler;
+use crate::text::is_filler_written;
 
 /// Words of who asks, and of how others write of them.
 pub(super) const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
@@ -99,7 +99,7 @@ fn first_doer(text: &Words<'_>) -> Option<String> {
     let (name, verb) = (words.next()?, words.next()?);
     let mut letters = name.chars();
     let is_capital = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
-    let is_name = is_capital && !name.ends_with("ly") && living(name).is_none() && !in_small_letters(name, is_filler);
+    let is_name = is_capital && !name.ends_with("ly") && living(name).is_none() && !is_filler_written(name);
     let does = verb.len() >= SHORTEST_VERB
         && verb.bytes().all(|byte| byte.is_ascii_lowercase())
         && (verb.ends_with("ed") || verb.ends_with('s') && !verb.ends_with("ss"));

@@ -44,6 +44,15 @@ pub(crate) fn is_filler(word: &[u8]) -> bool {
     is_one_of(&PACKED, word)
 }
 
+/// The same of a word as it is written, in large letters or small.
+pub(crate) fn is_filler_written(word: &str) -> bool {
+    if !word.is_ascii() {
+        return is_filler(word.to_lowercase().as_bytes());
+    }
+    let number = || word.bytes().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()));
+    word.len() <= size_of::<u64>() && PACKED.binary_search(&number()).is_ok()
+}
+
 /// Whether a word is one of those that were [`packed`].
 pub(super) fn is_one_of(packed: &[u64], word: &[u8]) -> bool {
     word.len() <= size_of::<u64>() && packed.binary_search(&pack(word)).is_ok()
@@ -56,8 +65,9 @@ mod tests {
     #[test]
     fn filler_is_filler_and_nothing_else() {
         assert!(FILLER.iter().all(|word| word.len() <= 8 && is_filler(word.as_bytes())));
+        assert!(FILLER.iter().all(|word| is_filler_written(word) && is_filler_written(&word.to_uppercase())));
         for content in ["", "port", "whatever", "not", "no", "xthe", "the\0", "aaaaaaaaaaaaa"] {
-            assert!(!is_filler(content.as_bytes()), "{content}");
+            assert!(!is_filler(content.as_bytes()) && !is_filler_written(content), "{content}");
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) use abroad::is_abroad;
 pub(crate) use analyze::{analyze, with_analyzer};
 pub use document::{Analysis, TermCount};
 pub use exact::{exact_identifiers, has_identifier};
-pub(crate) use filler::is_filler;
+pub(crate) use filler::{is_filler, is_filler_written};
 pub(crate) use fold::folded;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};

@@ -3,7 +3,7 @@
 
 use super::super::contrast::stem_of;
 use super::super::words::{in_small_letters, is_any, normal, without_s};
-use crate::text::is_filler;
+use crate::text::is_filler_written;
 
 /// Who denies.
 const SUBJECTS: [&str; 5] = ["i", "we", "user", "the", "also"];
@@ -75,7 +75,7 @@ pub(super) fn denies_another(new: &[&str], old: &[&str], asked: &[String]) -> bo
     if verb >= new.len() || new[verb..].iter().any(|word| is_any(word, &GOES_ON)) {
         return false;
     }
-    let tells = |word: &&&str| !is_any(word, &IDLE) && !in_small_letters(without_s(word), is_filler);
+    let tells = |word: &&&str| !is_any(word, &IDLE) && !is_filler_written(without_s(word));
     let mut things: Vec<&str> = new[verb + 1..].iter().filter(tells).copied().collect();
     if things.is_empty() {
         things.extend(new[verb..].iter().take(1).filter(tells));
