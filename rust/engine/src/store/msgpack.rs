@@ -156,7 +156,9 @@ impl<'b> Reader<'b> {
     fn number<const BYTES: usize>(&mut self) -> Option<u64> {
         let bytes = self.body.get(self.at..)?.first_chunk::<BYTES>()?;
         self.at += BYTES;
-        Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        let mut number = [0; 8];
+        number[8 - BYTES..].copy_from_slice(bytes);
+        Some(u64::from_be_bytes(number))
     }
 
     /// A whole number, and whether it is one of the signed kind, in two's complement.
@@ -180,6 +182,10 @@ impl<'b> Reader<'b> {
 
     #[inline]
     fn unsigned(&mut self) -> Option<u64> {
+        if let Some(byte @ 0..=0x7f) = self.body.get(self.at).copied() {
+            self.at += 1;
+            return Some(byte.into()); // as mostly
+        }
         let (number, is_signed) = self.integer()?;
         (!is_signed || number >> 63 == 0).then_some(number)
     }

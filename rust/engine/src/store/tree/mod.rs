@@ -255,12 +255,18 @@ impl Tree {
 
     #[inline]
     fn entry_of<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<(&'m [u8], &'m [u8])> {
-        Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))
+        let (key, value) = self.some(number, page.entry(index))?;
+        Ok((key, self.stored(value)?))
     }
 
     #[inline]
     fn value<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<&'m [u8]> {
-        match self.some(number, page.value(index))? {
+        self.stored(self.some(number, page.value(index))?)
+    }
+
+    #[inline]
+    fn stored<'m>(&'m self, value: Value<'m>) -> Result<&'m [u8]> {
+        match value {
             Value::Here(value) => Ok(value),
             Value::Overflow { page, size } => self.overflow(page, size),
         }
@@ -276,7 +282,8 @@ impl Tree {
 
     /// Asks memory for the beginning of a value that has pages of its own, because a walk comes to it soon.
     fn fetch(&self, page: Page<'_>, index: usize) {
-        if let Some(Value::Overflow { page, .. }) = page.value(index)
+        if page.is_in_overflow(index)
+            && let Some(Value::Overflow { page, .. }) = page.value(index)
             && let Ok(bytes) = self.bytes(page, 1)
         {
             prefetch(bytes, 0, HEADER);

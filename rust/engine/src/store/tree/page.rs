@@ -97,37 +97,53 @@ impl<'m> Page<'m> {
     #[must_use]
     #[inline]
     pub fn key(self, index: usize) -> Option<&'m [u8]> {
-        let node = self.node(index)?;
-        let size = usize::from(self.u16(node + 6)?);
-        self.0.get(node + NODE..node + NODE + size)
+        let (at, [.., size]) = self.head(index)?;
+        self.0.get(at..at + usize::from(size))
     }
 
+    /// Where the key of an entry begins, and the four numbers before it.
     #[inline]
-    fn low_high(self, node: usize) -> Option<u64> {
-        let (first, second) = (u64::from(self.u16(node)?), u64::from(self.u16(node + 2)?));
-        Some(if cfg!(target_endian = "little") { first | second << 16 } else { second | first << 16 })
+    fn head(self, index: usize) -> Option<(usize, [u16; 4])> {
+        let node = self.node(index)?;
+        let head = self.0.get(node..)?.first_chunk::<NODE>()?;
+        let number = |at: usize| u16::from_ne_bytes([head[at], head[at + 1]]);
+        Some((node + NODE, [number(0), number(2), number(4), number(6)]))
     }
 
     /// The child page of an entry of a branch.
     #[must_use]
     #[inline]
     pub fn child(self, index: usize) -> Option<u64> {
-        let node = self.node(index)?;
-        Some(self.low_high(node)? | u64::from(self.u16(node + 4)?) << 32)
+        let (_, [first, second, third, _]) = self.head(index)?;
+        Some(low_high(first, second) | u64::from(third) << 32)
     }
 
     /// The value of an entry of a leaf.
     #[must_use]
     #[inline]
     pub fn value(self, index: usize) -> Option<Value<'m>> {
-        let node = self.node(index)?;
-        let size = self.low_high(node)? as usize;
-        let at = node + NODE + usize::from(self.u16(node + 6)?);
-        match self.u16(node + 4)? {
-            0 => Some(Value::Here(self.0.get(at..at.checked_add(size)?)?)),
-            IN_OVERFLOW => Some(Value::Overflow { page: self.u64(at)?, size }),
-            _ => None,
-        }
+        self.entry(index).map(|(_, value)| value)
+    }
+
+    /// Key and value of an entry of a leaf.
+    #[must_use]
+    #[inline]
+    pub fn entry(self, index: usize) -> Option<(&'m [u8], Value<'m>)> {
+        let (at, [first, second, flags, key]) = self.head(index)?;
+        let (behind, size) = (at + usize::from(key), low_high(first, second) as usize);
+        let value = match flags {
+            0 => Value::Here(self.0.get(behind..behind.checked_add(size)?)?),
+            IN_OVERFLOW => Value::Overflow { page: self.u64(behind)?, size },
+            _ => return None,
+        };
+        Some((self.0.get(at..behind)?, value))
+    }
+
+    /// Whether the value of an entry of a leaf lies in overflow pages.
+    #[must_use]
+    #[inline]
+    pub fn is_in_overflow(self, index: usize) -> bool {
+        self.node(index).and_then(|node| self.u16(node + 4)) == Some(IN_OVERFLOW)
     }
 
     /// The index of the first key from `low` on that is not below the one that is looked for, and whether it is that key. It is looked for
@@ -234,6 +250,13 @@ impl<'m> Page<'m> {
         let count = u32::from_ne_bytes([header[12], header[13], header[14], header[15]]);
         if u64::from(count) == pages { Ok(()) } else { Err("it is of another length than the value in it") }
     }
+}
+
+/// The number that two halves are, of which the lower stands first where the machine puts the lower byte first.
+#[inline]
+fn low_high(first: u16, second: u16) -> u64 {
+    let (first, second) = (u64::from(first), u64::from(second));
+    if cfg!(target_endian = "little") { first | second << 16 } else { second | first << 16 }
 }
 
 /// The first index from `low` on that is not below, of `count`. It is looked for from `near` on, in steps that double.
