@@ -154,21 +154,23 @@ impl<const BYTES: usize> Sieve<BYTES> {
     #[inline]
     fn each_passing(&self, record: &Record<'_>, mut visit: impl FnMut(usize, u64)) {
         let Some(sieve) = self.0.first_chunk::<BYTES>() else { return };
+        let byte = |hash: &[u8; 8]| sieve[u64::from_le_bytes(*hash) as usize % BYTES];
+        let any = |hashes: &[[u8; 8]]| hashes.iter().fold(0, |any, hash| any | byte(hash)) != 0;
         let mut each = |first: usize, hashes: &[[u8; 8]]| {
             for (place, hash) in (first..).zip(hashes) {
-                let hash = u64::from_le_bytes(*hash);
-                if sieve[hash as usize % BYTES] & Self::bit(hash) != 0 {
+                let (byte, hash) = (byte(hash), u64::from_le_bytes(*hash));
+                if byte != 0 && byte & Self::bit(hash) != 0 {
                     visit(place, hash);
                 }
             }
         };
         let (groups, rest) = record.hash_bytes().as_chunks::<TOGETHER>();
-        for (at, group) in groups.iter().enumerate() {
-            if group.iter().fold(0, |any, hash| any | sieve[u64::from_le_bytes(*hash) as usize % BYTES]) != 0 {
-                each(at * TOGETHER, group);
-            }
+        for (at, group) in groups.iter().enumerate().filter(|(_, group)| any(*group)) {
+            each(at * TOGETHER, group);
         }
-        each(groups.len() * TOGETHER, rest);
+        if any(rest) {
+            each(groups.len() * TOGETHER, rest);
+        }
     }
 }
 
