@@ -10,7 +10,7 @@
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::block::{self, Block, Item, chunk};
@@ -108,14 +108,14 @@ impl Chooser<'_> {
         let mut fillings = self.rank(candidates, room, of_tasks, &mut whys);
         award(room, &mut fillings)?;
         // A pinned memory may stand in the block once more, where something else is known of it. A message that says the same may not.
-        let pinned: HashSet<u128> = self.pinned.iter().map(|item| print(&item.text)).collect();
+        let pinned: BTreeSet<u128> = self.pinned.iter().map(|item| print(&item.text)).collect();
         for filling in &mut fillings {
             let says_it = |ranked: &mut Ranked| candidates[ranked.candidate].message.is_some() && pinned.contains(&ranked.text);
             for repeated in filling.ranked.extract_if(.., says_it) {
                 whys[repeated.candidate] = Some(Why::Repeated);
             }
         }
-        let (mut left, mut shown) = (room, HashSet::new());
+        let (mut left, mut shown) = (room, BTreeSet::new());
         for filling in &mut fillings {
             let most = filling.granted.min(left);
             filling.fill(most, &mut shown);
@@ -249,7 +249,7 @@ impl Chooser<'_> {
     /// Says of what is left out that its text is shown, exactly where that is so: what is below the floor may stand there as a message.
     fn note_repeated(&self, chosen: &Chosen, candidates: &[Item], whys: &mut [Why]) {
         let block = chosen.block.as_ref().map_or(&[][..], |block| &block.items);
-        let shown: HashSet<u128> = block.iter().chain(self.pinned).map(|item| print(&item.text)).collect();
+        let shown: BTreeSet<u128> = block.iter().chain(self.pinned).map(|item| print(&item.text)).collect();
         for (item, why) in candidates.iter().zip(whys) {
             match why {
                 Why::Repeated if !shown.contains(&print(&item.text)) => *why = Why::OverRoom { left: self.room },
@@ -288,14 +288,14 @@ impl Chooser<'_> {
 
 impl Filling {
     fn asked(&self) -> u64 {
-        let mut once = HashSet::new();
+        let mut once = BTreeSet::new();
         let texts = self.ranked.iter().filter(|ranked| once.insert(ranked.text) || ranked.keyed);
         let items: u64 = texts.map(|ranked| ranked.tokens).fold(self.longer, u64::saturating_add);
         if items == 0 { 0 } else { items.saturating_add(self.overhead) }
     }
 
     /// Takes what fits into `most` and is not `shown` yet, best first.
-    fn fill(&mut self, most: u64, shown: &mut HashSet<u128>) {
+    fn fill(&mut self, most: u64, shown: &mut BTreeSet<u128>) {
         for ranked in self.ranked.iter_mut().filter(|ranked| !ranked.taken) {
             let first = if self.used == 0 { self.overhead } else { 0 };
             if self.used + first + ranked.tokens <= most && (shown.insert(ranked.text) || ranked.keyed) {

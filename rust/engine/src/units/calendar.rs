@@ -89,7 +89,13 @@ pub(crate) fn date(day: i64) -> (i64, i64, i64) {
 /// The day of a time (microseconds since 1970), as ISO 8601.
 pub(crate) fn iso_date(microseconds: i64) -> String {
     let (year, month, of_month) = date(microseconds.div_euclid(DAY));
-    format!("{year:04}-{month:02}-{of_month:02}")
+    if !(0..10_000).contains(&year) {
+        return format!("{year:04}-{month:02}-{of_month:02}");
+    }
+    let digits = 10_000 * year + 100 * month + of_month;
+    let digit = |unit: i64| char::from(b'0' + (digits / unit % 10) as u8);
+    let year = [digit(10_000_000), digit(1_000_000), digit(100_000), digit(10_000)];
+    year.into_iter().chain(['-', digit(1_000), digit(100), '-', digit(10), digit(1)]).collect()
 }
 
 /// The date, where the calendar has it.
