@@ -74,8 +74,8 @@ def test_a_brief_says_what_binds_the_session(user: memspan.Scope) -> None:
             assert f"- {line}" in lines
         assert "tea" not in brief.text
         assert "host-" in brief.text, "and what was said"
-    assert memspan.compaction.Summary.from_json(brief.summary.to_json()) == brief.summary
-    assert memspan.compact([{"role": "user", "content": "We go with port 8443."}], previous=brief.summary).text
+        assert memspan.compaction.Summary.from_json(brief.summary.to_json()) == brief.summary
+        assert memspan.compact([{"role": "user", "content": "We go with port 8443."}], previous=brief.summary).text
 
 
 def test_what_binds_has_half_of_a_brief(user: memspan.Scope) -> None:

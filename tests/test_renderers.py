@@ -503,7 +503,8 @@ def test_a_paid_reply_with_an_unknown_part_is_kept(user: memspan.Scope) -> None:
 
 
 def test_a_vendors_own_tool_goes_to_its_vendor(user: memspan.Scope) -> None:
-    custom, search = {"type": "custom", "name": "grep", "description": "Finds lines."}, {"google_search": {}}
+    custom = {"type": "custom", "name": "grep", "description": "Finds lines."}
+    search: dict[str, Any] = {"google_search": {}}
     session = user.session("s-1", model="gpt-5", tools=[custom, search])
     session.add({"role": "user", "content": "hi"})
     prompt = session.assemble()

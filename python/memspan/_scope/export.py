@@ -46,7 +46,7 @@ def export(scope: Scope, path: str | os.PathLike[str], *, everything: bool) -> i
         raise system_error(f"exporting {scope!r}", error, target) from error
     finally:
         with suppress(OSError):
-            if part:
+            if part is not None:
                 part.unlink(missing_ok=True)
     return count
 

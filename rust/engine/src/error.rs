@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use crate::units::clip::{byte_from, clip};
-
 /// The most bytes of a message. A longer one, which has a long value of the caller's in it, loses its middle: what was done stands at its
 /// beginning, and what to do next at its end.
 const LONGEST: usize = 4_096;
@@ -164,8 +162,9 @@ fn without_middle(message: String) -> String {
     if message.len() <= LONGEST {
         return message;
     }
-    let end = &message[byte_from(&message, message.len() - LONGEST / 4)..];
-    let beginning = clip(&message, LONGEST / 2);
+    let is_border = |at: &usize| message.is_char_boundary(*at);
+    let beginning = (0..=LONGEST / 2).rev().find(is_border).map_or("", |at| &message[..at]);
+    let end = (message.len() - LONGEST / 4..message.len()).find(is_border).map_or("", |at| &message[at..]);
     format!("{beginning} [{} bytes more] {end}", message.len() - beginning.len() - end.len())
 }
 

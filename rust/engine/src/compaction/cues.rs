@@ -368,7 +368,7 @@ static OPEN_TABLE: Lazy<Table> = Lazy::new(|| {
     table
 });
 
-/// What begins a sentence is a decision here, what stands anywhere a constraint, and what may correct a wish.
+/// A phrase that begins a sentence is a decision here, one that stands anywhere a constraint, and one that may correct a wish.
 static CORRECTION_TABLE: Lazy<Table> = Lazy::new(|| {
     let mut table = Table::new();
     for (cues, cue) in [(CORRECTS_FIRST, Cue::Decision), (CORRECTS, Cue::Constraint), (MAY_CORRECT, Cue::Wish)] {

@@ -1,4 +1,4 @@
-//! What users say later against what was said before: a line that is said again, reversed or corrected must not stand alone or last.
+//! Later statements of users against earlier ones: a line that is said again, reversed or corrected must not stand alone or last.
 //!
 //! Terms do not tell "A is done" from "A is not done", "before" from "after", or "A, then B" from "B, then A". So a user's statement is
 //! held against earlier candidates, term by term without the words of [`Sign`]. Where it has all terms of an earlier one, it is taken

@@ -178,7 +178,6 @@ mod tests {
         for marks in [".".repeat(1_000_000), ".!?)".repeat(250_000)] {
             assert_eq!(sentences(&format!("{marks}a")).len(), 1);
             assert_eq!(sentences(&format!("Yes{marks} No{marks}")).len(), 2);
-            assert_eq!(sentences(&format!("Yes {marks}  no")).len(), sentences("Yes .)  no").len());
         }
     }
 }

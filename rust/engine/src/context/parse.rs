@@ -99,7 +99,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn message(&self, object: &Object<'_>) -> Result<Message> {
+    fn message(self, object: &Object<'_>) -> Result<Message> {
         match self.format {
             Format::Responses => return super::parse_responses::message(object, self.arguments),
             Format::Gemini => return super::parse_gemini::message(object, self.arguments),
@@ -110,7 +110,7 @@ impl Reader {
             return tool_message(self, object);
         }
         let name = object.text("name", MESSAGE)?.filter(|name| !name.is_empty()).map(|name| name.as_ref().into());
-        let reader = Self { is_reply: role == Role::Assistant && self.arguments == Arguments::Keep, ..*self };
+        let reader = Self { is_reply: role == Role::Assistant && self.arguments == Arguments::Keep, ..self };
         let mut parts = reader.content(object.get("content"), "content")?;
         reader.extras(object, &mut parts)?;
         let mut message = Message { role, name, parts };
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// The parts that `OpenAI` puts beside the content.
-    fn extras(&self, object: &Object<'_>, parts: &mut Vec<Part>) -> Result<()> {
+    fn extras(self, object: &Object<'_>, parts: &mut Vec<Part>) -> Result<()> {
         if let Some(refusal) = object.text("refusal", MESSAGE)?.filter(|text| !text.is_empty()) {
             parts.push(Part::Refusal(refusal.as_ref().into()));
         }
@@ -137,7 +137,7 @@ impl Reader {
         Ok(())
     }
 
-    fn openai_call(&self, raw: &str, at: &str, parts: &mut Vec<Part>) -> Result<()> {
+    fn openai_call(self, raw: &str, at: &str, parts: &mut Vec<Part>) -> Result<()> {
         let place = Position { doing: DOING, at };
         let call =
             json::object(raw).ok_or_else(|| place.error("a tool call must be an object", raw, "pass \"id\", \"type\" and \"function\""))?;
@@ -157,7 +157,7 @@ impl Reader {
     }
 
     /// An empty text counts as no arguments: models send it for tools that take none.
-    fn check_arguments(&self, arguments: &str, place: Position<'_>) -> Result<()> {
+    fn check_arguments(self, arguments: &str, place: Position<'_>) -> Result<()> {
         if self.arguments == Arguments::Keep || arguments.is_empty() || json::is_json(arguments) {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl Reader {
         ))
     }
 
-    fn content(&self, raw: Option<&str>, at: &str) -> Result<Vec<Part>> {
+    fn content(self, raw: Option<&str>, at: &str) -> Result<Vec<Part>> {
         let Some(raw) = raw else { return Ok(Vec::new()) };
         if let Some(text) = json::text(raw) {
             return Ok(vec![Part::Text(boxed(&text))]);
@@ -179,7 +179,7 @@ impl Reader {
         blocks.into_iter().enumerate().map(|(index, block)| self.part(block, &format!("{at}[{index}]"))).collect()
     }
 
-    fn part(&self, raw: &str, at: &str) -> Result<Part> {
+    fn part(self, raw: &str, at: &str) -> Result<Part> {
         let place = Position { doing: DOING, at };
         let block = json::object(raw)
             .ok_or_else(|| place.error("a content part must be an object", raw, "pass for instance {\"type\": \"text\", \"text\": ...}"))?;
@@ -200,7 +200,7 @@ impl Reader {
         }
     }
 
-    fn anthropic_result(&self, block: &Object<'_>, place: Position<'_>, at: &str) -> Result<Part> {
+    fn anthropic_result(self, block: &Object<'_>, place: Position<'_>, at: &str) -> Result<Part> {
         let call_id = boxed(&block.need("tool_use_id", place)?);
         let parts = self.content(block.get("content"), &format!("{at}.content"))?;
         if parts.iter().any(|part| matches!(part, Part::ToolCall(_) | Part::ToolResult(_))) {
@@ -223,7 +223,7 @@ pub(super) fn role(object: &Object<'_>) -> Result<Role> {
     })
 }
 
-fn tool_message(reader: &Reader, object: &Object<'_>) -> Result<Message> {
+fn tool_message(reader: Reader, object: &Object<'_>) -> Result<Message> {
     let call_id = boxed(&object.need("tool_call_id", MESSAGE)?);
     let raw = object.get("content").ok_or_else(|| no_content("tool"))?;
     let parts = reader.content(Some(raw), "content")?;

@@ -146,7 +146,7 @@ impl Calls {
         self.all - self.failed - self.cancelled - self.without_result
     }
 
-    /// What became of those that are not done, in brackets.
+    /// The fate of those that are not done, in brackets.
     fn outcomes(self) -> String {
         let outcomes = [(self.failed, "failed"), (self.cancelled, "cancelled"), (self.without_result, "no result")];
         let told = outcomes.iter().filter(|(count, _)| *count > 0);

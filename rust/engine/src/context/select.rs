@@ -41,7 +41,7 @@ pub(super) struct Chooser<'a> {
     pub(super) counter: &'a dyn Counter,
     /// The memories that are pinned already.
     pub(super) pinned: &'a [Item],
-    /// What the block leaves unused stays unused: no window of history takes it.
+    /// Tokens that the block leaves stay unused: no window of history takes them.
     pub(super) has_spare: bool,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn may_ask(text: &str) -> bool {
     any_word(text, |rest| rest.first_chunk().is_some_and(is_verb) || begins_elsewhere(rest))
 }
 
-/// Whether a text is what is looked for from its beginning or from another place where a word may begin: behind a byte that is no letter of
+/// Whether a text is what is looked for from its beginning or from another place where a word may begin: behind a byte that is not a letter of
 /// ASCII.
 fn any_word(text: &str, is_it: impl Fn(&[u8]) -> bool) -> bool {
     let bytes = text.as_bytes();

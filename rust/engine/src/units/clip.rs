@@ -10,12 +10,6 @@ pub fn clip(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// The first byte from `at` on at which a character begins or the text ends.
-#[must_use]
-pub(crate) fn byte_from(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
-}
-
 /// The first `most` characters of a text, for a message.
 #[must_use]
 pub fn first_chars(text: &str, most: usize) -> &str {
@@ -55,8 +49,6 @@ mod tests {
         for most in 0..=text.len() + 2 {
             let expected = text.char_indices().map(|(at, _)| at).chain([text.len()]).filter(|at| *at <= most).max().unwrap_or(0);
             assert_eq!(clip(text, most), &text[..expected]);
-            let from = text.char_indices().map(|(at, _)| at).find(|at| *at >= most).unwrap_or(text.len());
-            assert_eq!(byte_from(text, most), from);
         }
         for most in 0..=5 {
             assert_eq!(first_chars(text, most), text.chars().take(most).collect::<String>());

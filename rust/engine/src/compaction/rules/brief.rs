@@ -15,7 +15,7 @@ const STANDING: i64 = 1 << 40;
 pub struct Aim {
     /// The task that it is for.
     pub task: String,
-    /// Lines that bind whoever takes it over, the most binding first. No message says them.
+    /// Lines that bind those who take it over, the most binding first. No message says them.
     pub standing: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::gate;
 use crate::memory::kind::Kind;
 use crate::memory::record::Memory;
 
-/// What a user names, read once to be looked for in many statements.
+/// The name of a thing of the user, read once to be looked for in many statements.
 #[derive(Debug)]
 pub struct Named {
     words: Vec<String>,

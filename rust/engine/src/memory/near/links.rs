@@ -24,7 +24,7 @@ impl Statement {
         if self.is_of_now {
             out.extend(habits::links(tokens));
         }
-        // What says the right value before it says which one is wrong.
+        // A statement that says the right value before it says which one is wrong.
         let not = tokens.iter().position(is_denial).filter(|not| *not > 2 && tokens[*not].form == "not");
         if let (Some(not), [first, second, ..]) = (not, &tokens[..]) {
             out.extend(tokens.get(not + 1).map(|wrong| corrected(first, second, wrong)));

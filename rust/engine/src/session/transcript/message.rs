@@ -188,7 +188,7 @@ impl MessageRecord {
         self.as_counted(given).map(Message::without_beside)
     }
 
-    /// The same as it was read when it was counted, which its digest tells. What stands beside the content is not in it where the model
+    /// The same as it was read when it was counted, which its digest tells. It lacks the fields beside the content where the model
     /// wanted nothing of that back, nor in messages of up to 0.17.0, which read less of results in Gemini's shape, too.
     fn as_counted(&self, given: &str) -> Result<Message> {
         let whole = Message::parse_whole(given.as_bytes(), Some(self.format), Arguments::Keep)?;
