@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memspan._engine.part import EnginePart
 from memspan._engine.paths import file_to_write, local_path, outside_of
-from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
 
@@ -69,6 +68,8 @@ class Copies(EnginePart):
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
+        from memspan._parts import remove_abandoned  # noqa: PLC0415  what few calls need is not paid for at import
+
         target = file_to_write(self.path, "exporting the store", path)
         remove_abandoned(target)
         return self._core.export(target)

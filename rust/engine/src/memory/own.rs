@@ -83,7 +83,7 @@ impl Said {
 
     /// Keys of its statement, and those of it as its speaker would make it alone.
     pub fn links(&self, of: fn(&Statement) -> Vec<String>) -> Vec<String> {
-        let own = self.own.iter().flat_map(of).map(|link| format!("{}: {link}", self.of_whom()));
+        let own = self.own.iter().flat_map(of).map(|link| format!("{}: {link}", slot_key(self.of_whom())));
         of(&self.statement).into_iter().chain(own).collect()
     }
 
@@ -103,7 +103,7 @@ impl Said {
 
     /// The words with which others begin that it may do something to.
     pub fn begins(&self) -> impl Iterator<Item = String> {
-        let own = self.own.as_ref().map(|own| format!("{}: {}", self.of_whom(), own.begin()));
+        let own = self.own.as_ref().map(|own| format!("{}: {}", slot_key(self.of_whom()), own.begin()));
         [self.statement.begin()].into_iter().chain(own)
     }
 }
