@@ -464,7 +464,12 @@ fn first_matches<'t>(table: &'t Table, words: &'t [String]) -> impl Iterator<Ite
 pub(super) fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
         .filter(|word| !word.is_empty())
-        .map(|word| word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect())
+        .map(|word| {
+            if word.is_ascii() {
+                return word.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+            }
+            word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        })
         .collect()
 }
 

@@ -5,7 +5,8 @@
 //! first; where both have the same terms, only the later stays. A statement that denies, turns round or corrects a binding line stands
 //! in the section of that line, behind it. Not here: whether two statements of different words disagree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use super::check::negates;
 use super::cues::{Cue, corrects, may_correct, words};
@@ -110,11 +111,18 @@ enum Relation {
     Denies,
 }
 
-/// A candidate without its signs.
+/// A candidate without its signs, which are read where something shares its terms.
 struct Core {
     at: usize,
     terms: Vec<u64>,
-    sign: Sign,
+    sign: OnceCell<Sign>,
+}
+
+impl Core {
+    fn is_against(&self, other: &Self, candidates: &[Candidate]) -> bool {
+        let sign = |core: &Self| *core.sign.get_or_init(|| Sign::of(&candidates[core.at].line.text));
+        sign(self).is_against(sign(other))
+    }
 }
 
 /// Holds each user's statement against what was said before it.
@@ -130,10 +138,10 @@ pub(super) fn revise(candidates: &mut Vec<Candidate>, reader: &mut Reader) {
         if terms.is_empty() || one.rank > 0 || one.line.section == Section::Questions {
             continue;
         }
-        let core = Core { at, terms, sign: Sign::of(&one.line.text) };
+        let core = Core { at, terms, sign: OnceCell::new() };
         if one.by == By::User {
             let mut shared = shared(&core, &of_term);
-            shared.retain(|earlier, _| is_earlier(&candidates[cores[*earlier].at], &candidates[at]));
+            shared.retain(|(earlier, _)| is_earlier(&candidates[cores[*earlier].at], &candidates[at]));
             for (earlier, common) in &shared {
                 let earlier = &cores[*earlier];
                 if !goes[earlier.at]
@@ -166,22 +174,19 @@ fn sign_terms(reader: &mut Reader) -> HashSet<u64> {
 }
 
 /// The latest candidates that share terms, by place, and how many.
-fn shared(core: &Core, of_term: &HashMap<u64, Vec<usize>>) -> BTreeMap<usize, usize> {
-    let mut shared = BTreeMap::new();
-    for term in &core.terms {
-        for earlier in of_term.get(term).into_iter().flat_map(|all| all.iter().rev().take(MOST_OF_TERM)) {
-            *shared.entry(*earlier).or_default() += 1;
-        }
-    }
-    shared
+fn shared(core: &Core, of_term: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)> {
+    let last = |term| of_term.get(term).into_iter().flat_map(|all: &Vec<usize>| all.iter().rev().take(MOST_OF_TERM));
+    let mut places: Vec<usize> = core.terms.iter().flat_map(last).copied().collect();
+    places.sort_unstable();
+    places.chunk_by(|one, other| one == other).map(|same| (same[0], same.len())).collect()
 }
 
 fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> Option<Relation> {
     let (one, other) = (&candidates[new.at], &candidates[old.at]);
-    let against = new.sign.is_against(old.sign);
+    let against = || new.is_against(old, candidates);
     if other.by == By::Other {
         let covers = common > 1 && (common == new.terms.len() || common == old.terms.len());
-        return (against && covers).then_some(Relation::Denies);
+        return (covers && against()).then_some(Relation::Denies);
     }
     let weaker = strength(one.cue) < strength(other.cue).max(strength_of(other.line.section));
     let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
@@ -189,10 +194,10 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
         return match (weaker, same) {
             (false, true) => Some(Relation::Replaces),
             (false, false) => Some(Relation::Outdoes),
-            (true, _) => (against || same && is_turned(&one.line.text, &other.line.text)).then_some(Relation::StandsBehind),
+            (true, _) => (against() || same && is_turned(&one.line.text, &other.line.text)).then_some(Relation::StandsBehind),
         };
     }
-    if against && common > 1 && common == new.terms.len() {
+    if common > 1 && common == new.terms.len() && against() {
         return Some(Relation::Denies);
     }
     let beside = |core: &Core| core.terms.len() - common;
@@ -218,16 +223,16 @@ fn apply(candidates: &mut [Candidate], new: usize, old: usize, relation: Relatio
 }
 
 /// A correction stands in the section of the binding line that shares most with it, or else with the decisions.
-fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &BTreeMap<usize, usize>) {
+fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &[(usize, usize)]) {
     let text = candidates[core.at].line.text.clone();
     let told = sentences(&text);
     let surely = told.iter().any(|sentence| corrects(sentence));
     if !surely && !told.iter().any(|sentence| may_correct(sentence)) {
         return;
     }
-    let near = |(at, common): &(&usize, &usize)| **common * ONE_TERM_OF >= core.terms.len().min(cores[**at].terms.len());
-    let binding = |(at, _): &(&usize, &usize)| candidates[cores[**at].at].binds;
-    let Some((old, _)) = shared.iter().filter(near).filter(binding).max_by_key(|(at, common)| (**common, **at)) else {
+    let near = |(at, common): &&(usize, usize)| *common * ONE_TERM_OF >= core.terms.len().min(cores[*at].terms.len());
+    let binding = |(at, _): &&(usize, usize)| candidates[cores[*at].at].binds;
+    let Some((old, _)) = shared.iter().filter(near).filter(binding).max_by_key(|(at, common)| (*common, *at)) else {
         candidates[core.at].beside = if surely { Beside::Later } else { candidates[core.at].beside };
         return;
     };

@@ -5,7 +5,7 @@ use crate::compaction::summary::{Line, Section, Summary};
 use crate::compaction::terms::Reader;
 use crate::compaction::units::one_line;
 use crate::context::Counter;
-use crate::units::clusters::{border_at_or_behind, cut_at_or_before};
+use crate::context::shorten::{Between, shorten};
 
 /// The worth of a standing line of a brief: more than that of any other.
 const STANDING: i64 = 1 << 40;
@@ -38,7 +38,9 @@ impl Chooser<'_> {
             candidate.line.score += candidate.line.score * self.weights.shared(&asked, &candidate.terms) / 16;
         }
         for text in aim.standing.iter().filter(|text| !text.trim().is_empty()) {
-            let text = ends(&one_line(text), usize::try_from(self.limit).unwrap_or(usize::MAX));
+            let whole = one_line(text);
+            let short = shorten(&whole, None, self.limit / 4, self.counter, Between::Clusters);
+            let text = short.map_or(whole, |short| one_line(&short.text));
             if let Some(cost) = self.cost(Section::Constraints, &text, room.min(self.left)) {
                 room -= cost;
                 self.covered.add(&reader.terms(&text).all, &[]);
@@ -47,13 +49,4 @@ impl Chooser<'_> {
             }
         }
     }
-}
-
-/// A text of about so many bytes: its beginning and its end where it has more.
-fn ends(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let (start, end) = (cut_at_or_before(text, bytes * 2 / 3), border_at_or_behind(text, text.len() - bytes / 3));
-    format!("{} ... {}", text[..start].trim_end(), text[end..].trim_start())
 }

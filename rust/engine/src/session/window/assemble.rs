@@ -299,7 +299,7 @@ fn gather<'s, P: Pages>(
     if !open {
         view = view.lasting(&record, &epoch)?;
     }
-    if let Some(call) = goes_on(&view, &record, &epoch)?.filter(|_| open) {
+    if open && let Some(call) = goes_on(&view, &record, &epoch)? {
         let volatile = call.items(pages, ask.now)?;
         return Ok(Gathered {
             view,
