@@ -148,13 +148,18 @@ def test_the_end_of_a_task_is_due_once(memspan_engine: memspan.Engine) -> None:
     assert 1 <= due <= 2
 
 
-def test_one_turn_that_is_larger_than_the_threshold_is_not_due(memspan_engine: memspan.Engine) -> None:
+def test_one_turn_that_is_larger_than_the_threshold_is_due_once(memspan_engine: memspan.Engine) -> None:
     budget = memspan.Budget(max_input_tokens=6_000, compact=memspan.Compact(at=0.5))
     session = memspan_engine.user("u").session("s", model="gpt-4o", budget=budget)
     work(session, "PAY-1", rounds=8)
+    due = session.compaction_due
+    assert due == "threshold"
+    covers = session.compact().covers
+    assert covers.start == 0
+    assert 9 < covers.stop <= 17, "its last round, the answer, stays"
     assert session.compaction_due is None
     assert session.compact().covers == range(0)
-    assert session.compact(keep_exchanges=0).covers == range(18), "none stays"
+    assert session.compact(keep_exchanges=0).covers == range(covers.stop, 18), "none stays"
 
 
 def test_keep_exchanges_0_leaves_none_but_one_that_waits(memspan_engine: memspan.Engine) -> None:

@@ -63,8 +63,8 @@ class Assistant:
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
-        compact: Whether to call `Session.compact` after a reply where it is due. The budget says when that is, and none does by default:
-            give `budget=memspan.Budget(compact=memspan.Compact())`.
+        compact: Whether to call `Session.compact` where it is due, after a reply and between the tool rounds of a long turn. The budget
+            says when that is, and none does by default: give `budget=memspan.Budget(compact=memspan.Compact())`.
         hook: Called before and after each step. An error that it raises ends the turn.
 
     Examples:

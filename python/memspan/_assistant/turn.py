@@ -8,7 +8,7 @@
     tools      the calls of the reply, in parallel, all within one time; their results in the order of the calls; then "assemble" again.
                Where the user says more meanwhile, calls are closed: what is left of the results goes nowhere
     learn      what is worth keeping goes to long-term memory
-    compact    old turns become a summary, where the session says that it is due
+    compact    old turns and rounds become a summary, where the session says that it is due
 
 Start at `Answering.events`, which is all of it. No call on a store is private API: if you need another order, copy this file.
 """
@@ -132,6 +132,8 @@ class Answering:
                 yield from self._run_tools(calls)
                 rounds += 1
                 lease.renew()
+                if self._of.compact and self._session.compaction_due:
+                    self._quietly("compact", self._session.compact)
             turn = yield from self._ask(lease)
             if not self._session.pending_tool_calls:
                 return turn, rounds, None

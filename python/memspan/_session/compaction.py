@@ -61,15 +61,18 @@ class Compacting(SessionPart):
     ) -> Compaction:
         """Replaces old turns by a summary in the prompts to come. The transcript stays as it is, and is searched as before.
 
+        A newest turn that is too large by itself is compacted in part: its first tool rounds leave, and its user message stays.
+
         A snapshot is read, `learn` and `llm` are called outside of any transaction, and one epoch is committed. Messages that are added
-        meanwhile stay behind the boundary, which is the beginning of a turn. Without `llm` the summary is made by rules and is
+        meanwhile stay behind the boundary, the beginning of a turn or of a round. Without `llm` the summary is made by rules and is
         deterministic. A model's lines are checked against the messages, and where it fails only the rules count. The cost is that of the
         messages since the last compaction, not of the history.
 
         Args:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
-            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none but one that waits for its answer. By default at most 3,
-                and no more than fit half of the prompt's limit, or half of `Compact.at`. A session that ended is compacted whole.
+            keep_exchanges: Newest exchanges that stay whole; 0 leaves none but one that waits for its answer. By default at most 3, and no
+                more than fit half of the prompt's limit, or half of `Compact.at`: of a larger newest one its user message and as many of
+                its newest rounds. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000. It gets less where the
                 newest message needs the room.
             learn: Flushes facts that should outlive the session to memory before its messages leave. `True` calls `Scope.learn`,

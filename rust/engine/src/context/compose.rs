@@ -152,11 +152,10 @@ impl<'a> Composer<'a> {
         let fixed = inputs.fixed.tokens(inputs.framing);
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
-        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false };
+        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false, keeps_heads: false };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0, cut_by: None };
         if fixed > room {
-            let least =
-                Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
+            let least = Grid { origin: inputs.epoch.origin, step: 1, keeps_heads: true, ..grid }.window(inputs.history, pending)?;
             return Err(composer.exceeded(&least)?);
         }
         composer.held = match inputs.volatile {

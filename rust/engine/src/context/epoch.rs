@@ -14,11 +14,16 @@ use crate::{Error, ErrorKind, Result};
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
 /// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed; 4 parts
-/// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window. Entries of a block have a
+/// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window; 6 shows the user message of a turn whose first rounds a summary
+/// stands for. Entries of a block have a
 /// form of their own ([`super::block::Form`]).
-pub const RENDERER_VERSION: u32 = 5;
+pub const RENDERER_VERSION: u32 = 6;
 /// From this version on a large turn is parted.
 const PARTS_TURNS: u32 = 4;
+/// From this version on a turn that was compacted in part keeps its user message.
+const KEEPS_HEADS: u32 = 6;
+/// Prompts of epochs from this version on are what those of a new epoch would be.
+const STILL_GOOD: u32 = 5;
 
 /// One revision of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,8 +136,8 @@ impl Epoch {
         let Some(grant) = grant else { return Err(self.no_room(limit, floors, history.floor)) };
         let grant = grant.min(history.ceiling);
         let step = if budget.cut_step.millionths() == 0 { 0 } else { budget.cut_step.of(grant).max(1) };
-        let parts_turns = self.renderer_version >= PARTS_TURNS;
-        Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds, parts_turns })
+        let (parts_turns, keeps_heads) = (self.renderer_version >= PARTS_TURNS, self.renderer_version >= KEEPS_HEADS);
+        Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds, parts_turns, keeps_heads })
     }
 
     /// The window of history for a limit.
@@ -160,7 +165,13 @@ impl Epoch {
     /// anew on every call and promises no prefix: with `cut_step = 0` ask only for the other reasons.
     #[must_use]
     pub fn is_over(&self, window: &Window) -> bool {
-        self.cut != window.cut || self.renderer_version != RENDERER_VERSION
+        self.cut != window.cut || self.is_outdated()
+    }
+
+    /// Whether prompts of a new epoch would be rendered by other rules.
+    #[must_use]
+    pub fn is_outdated(&self) -> bool {
+        !(STILL_GOOD..=RENDERER_VERSION).contains(&self.renderer_version)
     }
 
     fn no_room(&self, limit: u64, floors: u64, history_floor: u64) -> Error {

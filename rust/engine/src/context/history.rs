@@ -60,6 +60,9 @@ pub trait History {
     /// ([`Tally::tokens`]).
     fn tokens_before(&self, index: u64) -> Result<u64>;
 
+    /// The turn that message `index` is in.
+    fn turn_of(&self, index: u64) -> Result<u64>;
+
     /// The turn at which a window is likely to begin, since the last one did. Where it does not, finding it takes two look-ups more.
     fn likely_turn(&self) -> Option<u64> {
         None
@@ -144,6 +147,11 @@ impl History for Transcript {
             None if index as usize == self.messages.len() => Ok(self.tally.tokens),
             None => Err(outside("message", index, self.messages.len())),
         }
+    }
+
+    fn turn_of(&self, index: u64) -> Result<u64> {
+        let placed = self.messages.get(index as usize).map(|(placed, _)| placed.turn);
+        placed.ok_or_else(|| outside("message", index, self.messages.len()))
     }
 
     fn is_answered(&self) -> Result<bool> {

@@ -103,16 +103,18 @@ impl Report<'_> {
         let (history, turn) = parts(laid);
         let opens = turn.iter().find_map(index_of).unwrap_or(inputs.history.messages());
         let mut explained = Vec::new();
-        if inputs.epoch.origin > 0 {
-            let id = format!("messages 0..{}", inputs.epoch.origin);
+        let origin = inputs.epoch.origin;
+        if origin.min(start) > 0 {
+            let id = format!("messages 0..{}", origin.min(start));
             explained.push(Explained::other(section::HISTORY, id, 0, Why::BeforeOrigin));
         }
-        let before = inputs.epoch.origin..start.min(inputs.history.messages());
-        let [first, second] = window.parts.clone();
+        let before = origin..start.min(inputs.history.messages());
+        let ([first, second], left_out) = (window.parts.clone(), window.left_out());
         let ranges = [
             (before, Why::BeforeWindow { start, steps }),
             (first, Why::InWindow { start }),
-            (window.left_out(), Why::RoundsLeftOut),
+            (left_out.start..left_out.end.min(origin), Why::BeforeOrigin),
+            (left_out.start.max(origin)..left_out.end, Why::RoundsLeftOut),
             (second, Why::InWindow { start }),
         ];
         for (range, why) in ranges.into_iter().filter(|(range, _)| !range.is_empty()) {

@@ -1,7 +1,7 @@
 //! Compacting a session: a snapshot is read, the work is done outside of any transaction, and one epoch is committed.
 //!
-//! Reading gives a [`Draft`]: the summary before and the messages that are to leave, up to the beginning of a turn, so that no tool round
-//! is ever parted. Messages that come meanwhile stay behind the boundary. Another compaction, a rewind, a redaction or a switch of models
+//! Reading gives a [`Draft`]: the summary before and the messages that are to leave, up to the beginning of a turn, or of a round where the
+//! newest turn alone is too large, so that no tool round is ever parted. Messages that come meanwhile stay behind the boundary. Another compaction, a rewind, a redaction or a switch of models
 //! in between makes the draft stale: `SessionMoved`, and nothing is changed.
 
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use super::window::pinned::Pinned;
 use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Aim, Source, Summary};
+use crate::context::cut::{first_round, head_of};
 use crate::context::turns::opens_round;
 use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
@@ -315,7 +316,10 @@ impl Session<'_> {
         let fixed = fixed_for(pages, status.place, &epoch, &scopes, plan.limit, now, shown.as_ref())?.0;
         let (counter, mut newest) = (CachedCounter::new(model.encoding), Transcript::default());
         let start = view.turns().checked_sub(1).map_or(Ok(0), |turn| view.turn_start(turn))?;
-        for index in start.max(plan.kept.origin)..view.messages() {
+        // Of a turn that was compacted in part the user message stays.
+        let origin = plan.kept.origin.min(view.messages());
+        let head = if start < origin { head_of(&view, start, origin)? } else { origin..origin };
+        for index in head.chain(start.max(origin)..view.messages()) {
             newest.push(view.message(index)?.message.clone(), &model.framing, &counter)?;
         }
         let pending = newest.tally().pending_tokens(&model.framing, &counter);
@@ -478,7 +482,7 @@ fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
 }
 
 /// The same where the caller names no number: so many of the newest exchanges that they leave half of the prompts' limit, or of the share
-/// of it from which on a compaction is due. Turns before the end of a task leave with it.
+/// of it from which on a compaction is due. Turns before the end of a task leave with it. Of a newest turn that is larger than that, rounds leave.
 fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
     let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
     let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
@@ -487,6 +491,9 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let (messages, newest) = (status.record.tally.messages, boundary(pages, status, 1)?);
     let stored = view.tokens_before(messages)?;
+    if newest < messages && stored.saturating_sub(view.tokens_before(newest)?) > room {
+        return round_boundary(status, &view, newest, limit, room);
+    }
     let mut first = newest;
     for keep in 2..=most {
         let start = boundary(pages, status, keep)?;
@@ -496,6 +503,24 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
         first = start;
     }
     Ok(first)
+}
+
+/// The first round that stays of the newest turn, which begins at `start` and is larger than its `room`: the first of so many of its newest
+/// rounds that they fit it beside the user message, and at least as many as the session keeps. Without an older round, its beginning.
+fn round_boundary<P: Pages>(status: &Status, view: &View<'_, P>, start: u64, limit: u64, room: u64) -> Result<u64> {
+    let head = head_of(view, start, view.messages())?;
+    if head.is_empty() || head.end >= view.messages() {
+        return Ok(start);
+    }
+    let head_tokens = view.tokens_before(head.end)?.saturating_sub(view.tokens_before(head.start)?);
+    let total = view.tokens_before(view.messages())?;
+    let target = total.saturating_sub(room.saturating_sub(head_tokens));
+    let Some(first) = first_round(view, head.end..view.messages(), target)? else { return Ok(start) };
+    let first = match status.epoch.epoch.grid(limit, &status.record.budget.sections) {
+        Ok(grid) => grid.newest_rounds(view, head.end..first, total, grid.grant.saturating_sub(head_tokens))?,
+        Err(_) => first, // no prompt fits now
+    };
+    Ok(if first > head.end { first } else { start })
 }
 
 fn make_draft<P: Pages>(

@@ -168,6 +168,9 @@ impl History for Then<'_> {
         assert!(turn < self.turns(), "later turns did not exist");
         self.0.turn_start(turn)
     }
+    fn turn_of(&self, index: u64) -> crate::Result<u64> {
+        self.0.turn_of(index)
+    }
     fn tokens_before(&self, index: u64) -> crate::Result<u64> {
         assert!(index <= self.1, "later messages did not exist");
         if index < self.1 { self.0.tokens_before(index) } else { Ok(Tally::resume(self.0, index, &FRAMING, &WordCounter)?.tokens) }

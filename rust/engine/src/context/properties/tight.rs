@@ -194,6 +194,9 @@ fn counts_that_lie_are_found_out() {
         fn turn_start(&self, turn: u64) -> crate::Result<u64> {
             self.0.turn_start(turn)
         }
+        fn turn_of(&self, index: u64) -> crate::Result<u64> {
+            self.0.turn_of(index)
+        }
         fn tokens_before(&self, index: u64) -> crate::Result<u64> {
             Ok(self.0.tokens_before(index)? / 10)
         }

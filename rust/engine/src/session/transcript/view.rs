@@ -300,6 +300,10 @@ impl<P: Pages> History for View<'_, P> {
         }
     }
 
+    fn turn_of(&self, index: u64) -> Result<u64> {
+        if index < self.extent.messages { Ok(self.brief(index)?.placed.turn) } else { Err(outside("message", index, self.extent.messages)) }
+    }
+
     fn is_answered(&self) -> Result<bool> {
         Ok(self.extent.is_answered)
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::fixed::{fixed_for, fixed_of, scopes};
-use crate::context::epoch::RENDERER_VERSION;
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Origin, Reason, Window, bounded};
@@ -86,7 +85,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.past = std::mem::take(&mut self.past).of(self.place, self.record.edits);
         self.past.begin(window.first_turn);
         let slides = self.record.budget.sections.cut_step.millionths() == 0;
-        let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
+        let over = if slides { self.epoch.epoch.is_outdated() } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
             () if over || self.epoch.names_others() || !slides && self.too_dear(limit)? => Reason::Cut,
             () if self.turn_opened && self.lost_text()? => Reason::Forgotten,

@@ -29,7 +29,9 @@ pub struct Kept {
 /// Counts of a transcript for another model.
 struct Recounted {
     origin: u64,
-    /// Message by message from the origin on: cost, tokens before.
+    /// The first message that is counted: the origin, or the beginning of the turn that it lies in.
+    first: u64,
+    /// Message by message from that one on: cost, tokens before.
     counts: Vec<(crate::context::image::Cost, u64)>,
     tally: Tally,
 }
@@ -37,7 +39,8 @@ struct Recounted {
 /// The messages that a history grant of `grant` tokens keeps with `model`; none before message `least`, for which a summary stands.
 pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Kept> {
     let recounted = recount(view, model, grant, tally, least)?;
-    let (end, tokens) = (view.messages(), recounted.tally.tokens);
+    let before = recounted.counts.get((recounted.origin - recounted.first) as usize).map_or(0, |(_, before)| *before);
+    let (end, tokens) = (view.messages(), recounted.tally.tokens - before);
     Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
 }
 
@@ -46,10 +49,11 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
     let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
     let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?.max(least).min(view.messages());
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
-    let mut turn = first_turn(view, origin)?;
-    for index in origin..view.messages() {
+    let first = if origin < view.messages() { view.turn_start(view.turn_of(origin)?)? } else { origin };
+    let mut turn = first_turn(view, first)?;
+    for index in first..view.messages() {
         let (stored, cost) = (view.message(index)?, cost(index)?);
-        if index > origin && turn + 1 < view.turns() && view.turn_start(turn + 1)? == index {
+        if index > first && turn + 1 < view.turns() && view.turn_start(turn + 1)? == index {
             if let Some(block) = view.sent_block(turn)? {
                 fresh.keep_block(Block::new(block.items.clone(), &counter).map_or(0, |block| block.tokens));
             }
@@ -58,7 +62,7 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
         let placed = fresh.push(&stored.message, cost.tokens, framing, &counter)?;
         counts.push((cost, placed.tokens_before));
     }
-    Ok(Recounted { origin, counts, tally: Tally { tokens: fresh.tokens, ..tally.clone() } })
+    Ok(Recounted { origin, first, counts, tally: Tally { tokens: fresh.tokens, ..tally.clone() } })
 }
 
 /// The turn that begins at `origin`, or the number of turns where none does.
@@ -85,8 +89,8 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
             u16::MAX
         ))
     })?;
-    writer.epoch = StoredEpoch { model, switch, recounted: (recounted.origin, end), ..before };
-    for (index, (cost, tokens_before)) in (recounted.origin..).zip(&recounted.counts) {
+    writer.epoch = StoredEpoch { model, switch, recounted: (recounted.first, end), ..before };
+    for (index, (cost, tokens_before)) in (recounted.first..).zip(&recounted.counts) {
         write_recount(writer.pages, writer.place, writer.epoch.switch, index, *cost, *tokens_before)?;
     }
     writer.record.tally = recounted.tally;
