@@ -220,20 +220,17 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
 
 /// The vector of all of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
 pub(crate) fn question_vector(engine: &Core, question: &Question) -> Option<vectors::Query> {
-    let place = engine.embedding_place();
-    if !is_built_in(engine) {
-        return None;
-    }
-    Some(question.whole_vector()?.clone().made_by(place))
+    made(engine, || question.whole_vector())
 }
 
 /// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.
 #[must_use]
 pub fn about(engine: &Core, question: &Question) -> Option<vectors::Query> {
-    if !is_built_in(engine) {
-        return None;
-    }
-    Some(question.vector()?.clone().made_by(engine.embedding_place()))
+    made(engine, || question.vector())
+}
+
+fn made<'q>(engine: &Core, vector: impl FnOnce() -> Option<&'q vectors::Query>) -> Option<vectors::Query> {
+    is_built_in(engine).then(vector).flatten().map(|query| query.clone().made_by(engine.embedding_place()))
 }
 
 /// Whether the engine's own embedding is the built-in one, and knows the question.

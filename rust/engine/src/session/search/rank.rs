@@ -273,17 +273,25 @@ impl<'r, P: Pages> Ranking<'r, P> {
 
     /// The first of the copies of each message. A message that seems to be one is read: of two that were dated by day one may have another sign.
     fn without_copies(&self, found: Vec<Found>, rows: &[ReadRow<'_>]) -> Result<Vec<Found>> {
-        let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<Found>>::new());
+        let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<(Found, OnceCell<_>)>>::new());
         let given = |one: &Found| Ok::<_, crate::Error>(stored_message(self.pages, one.place, one.index)?.given);
         'found: for one in found {
             if let Some(copied) = copied(&one, rows) {
                 let alike = known.entry(copied).or_default();
-                for other in alike.iter() {
-                    if given(other)? == given(&one)? {
+                let own = OnceCell::new();
+                for (other, of_other) in alike.iter() {
+                    // Each is read once, and the first of a kind only where another seems to be a copy of it.
+                    if of_other.get().is_none() {
+                        let _ = of_other.set(given(other)?);
+                    }
+                    if own.get().is_none() {
+                        let _ = own.set(given(&one)?);
+                    }
+                    if own.get() == of_other.get() {
                         continue 'found;
                     }
                 }
-                alike.push(one);
+                alike.push((one, own));
             }
             kept.push(one);
         }
