@@ -119,12 +119,8 @@ impl Grid {
         if !self.keeps_heads || self.origin == 0 {
             return Ok(None);
         }
-        let turn = history.turn_of(self.origin)?;
-        let start = history.turn_start(turn)?;
-        if start == self.origin {
-            return Ok(None);
-        }
-        let head = head_of(history, start, self.origin)?;
+        let Some(turn) = history.turn_around(self.origin)? else { return Ok(None) };
+        let head = head_of(history, history.turn_start(turn)?, self.origin)?;
         Ok(Some((turn, head)).filter(|(_, head)| !head.is_empty() && head.end < self.origin))
     }
 

@@ -82,8 +82,8 @@ impl History for Before<'_> {
     fn turn_start(&self, turn: u64) -> Result<u64> {
         self.0.turn_start(turn)
     }
-    fn turn_of(&self, index: u64) -> Result<u64> {
-        self.0.turn_of(index)
+    fn turn_around(&self, index: u64) -> Result<Option<u64>> {
+        self.0.turn_around(index)
     }
 
     fn tokens_before(&self, index: u64) -> Result<u64> {
@@ -306,8 +306,8 @@ impl History for Counted<'_> {
         self.1.set(self.1.get() + 1);
         self.0.turn_start(turn)
     }
-    fn turn_of(&self, index: u64) -> crate::Result<u64> {
-        self.0.turn_of(index)
+    fn turn_around(&self, index: u64) -> crate::Result<Option<u64>> {
+        self.0.turn_around(index)
     }
     fn tokens_before(&self, index: u64) -> crate::Result<u64> {
         self.1.set(self.1.get() + 1);

@@ -60,8 +60,8 @@ pub trait History {
     /// ([`Tally::tokens`]).
     fn tokens_before(&self, index: u64) -> Result<u64>;
 
-    /// The turn that message `index` is in.
-    fn turn_of(&self, index: u64) -> Result<u64>;
+    /// The turn that message `index` is in, where it does not begin it.
+    fn turn_around(&self, index: u64) -> Result<Option<u64>>;
 
     /// The turn at which a window is likely to begin, since the last one did. Where it does not, finding it takes two look-ups more.
     fn likely_turn(&self) -> Option<u64> {
@@ -149,9 +149,9 @@ impl History for Transcript {
         }
     }
 
-    fn turn_of(&self, index: u64) -> Result<u64> {
-        let placed = self.messages.get(index as usize).map(|(placed, _)| placed.turn);
-        placed.ok_or_else(|| outside("message", index, self.messages.len()))
+    fn turn_around(&self, index: u64) -> Result<Option<u64>> {
+        let (placed, _) = self.messages.get(index as usize).ok_or_else(|| outside("message", index, self.messages.len()))?;
+        Ok(Some(placed.turn).filter(|_| !placed.opens_turn))
     }
 
     fn is_answered(&self) -> Result<bool> {

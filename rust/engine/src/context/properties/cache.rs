@@ -168,8 +168,8 @@ impl History for Then<'_> {
         assert!(turn < self.turns(), "later turns did not exist");
         self.0.turn_start(turn)
     }
-    fn turn_of(&self, index: u64) -> crate::Result<u64> {
-        self.0.turn_of(index)
+    fn turn_around(&self, index: u64) -> crate::Result<Option<u64>> {
+        self.0.turn_around(index)
     }
     fn tokens_before(&self, index: u64) -> crate::Result<u64> {
         assert!(index <= self.1, "later messages did not exist");

@@ -194,8 +194,8 @@ fn counts_that_lie_are_found_out() {
         fn turn_start(&self, turn: u64) -> crate::Result<u64> {
             self.0.turn_start(turn)
         }
-        fn turn_of(&self, index: u64) -> crate::Result<u64> {
-            self.0.turn_of(index)
+        fn turn_around(&self, index: u64) -> crate::Result<Option<u64>> {
+            self.0.turn_around(index)
         }
         fn tokens_before(&self, index: u64) -> crate::Result<u64> {
             Ok(self.0.tokens_before(index)? / 10)

@@ -300,8 +300,12 @@ impl<P: Pages> History for View<'_, P> {
         }
     }
 
-    fn turn_of(&self, index: u64) -> Result<u64> {
-        if index < self.extent.messages { Ok(self.brief(index)?.placed.turn) } else { Err(outside("message", index, self.extent.messages)) }
+    fn turn_around(&self, index: u64) -> Result<Option<u64>> {
+        if index >= self.extent.messages {
+            return Err(outside("message", index, self.extent.messages));
+        }
+        let placed = self.brief(index)?.placed;
+        Ok(Some(placed.turn).filter(|_| !placed.opens_turn))
     }
 
     fn is_answered(&self) -> Result<bool> {

@@ -49,7 +49,8 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
     let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
     let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?.max(least).min(view.messages());
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
-    let first = if origin < view.messages() { view.turn_start(view.turn_of(origin)?)? } else { origin };
+    let around = if origin < view.messages() { view.turn_around(origin)? } else { None };
+    let first = around.map_or(Ok(origin), |turn| view.turn_start(turn))?;
     let mut turn = first_turn(view, first)?;
     for index in first..view.messages() {
         let (stored, cost) = (view.message(index)?, cost(index)?);
