@@ -111,7 +111,7 @@ fn page(data: &[u8]) {
     let number = u64::from_le_bytes(bytes[..8].try_into().unwrap_or_default());
     for (kind, order) in [(Kind::Leaf, Order::Bytes), (Kind::Branch, Order::Bytes), (Kind::Leaf, Order::Numbers)] {
         let page = Page::new(&bytes);
-        let _ = (page.check(number, kind, order), page.check_overflow(number, Page::pages_of(5000, bytes.len())), page.bounds());
+        let _ = (page.check(number, kind, order), page.overflow_pages(number, Page::pages_of(5000, bytes.len())), page.bounds());
         for index in 0..page.entries().min(64) {
             let _ = (page.key(index), page.value(index), page.child(index));
         }

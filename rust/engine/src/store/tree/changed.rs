@@ -125,8 +125,7 @@ impl Tree {
             let page = self.page_of(leaf, Kind::Leaf, order)?;
             for index in 0..page.entries() {
                 if let Value::Overflow { page: first, size } = self.some(leaf, page.value(index))? {
-                    self.overflow(first, size)?;
-                    runs.push(Run { first, pages: Page::pages_of(size, self.mapped.page_size) });
+                    runs.push(Run { first, pages: self.value_pages(first, size)?.1 });
                 }
             }
         }

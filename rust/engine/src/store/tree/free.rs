@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::page::{HEADER, Kind, Order, Page, Value};
+use super::page::{Kind, Order, Page, Value};
 use super::{MAX_DEPTH, NONE, Root, Tree};
 use crate::Result;
 
@@ -91,7 +91,9 @@ impl Tree {
 
     fn take_overflow(&self, number: u64, page: Page<'_>, index: usize, taken: &mut Taken) -> Result<()> {
         if let Value::Overflow { page: first, size } = self.some(number, page.value(index))? {
-            let pages = (HEADER - 1 + size).div_euclid(self.mapped.page_size) as u64 + 1;
+            let needed = Page::pages_of(size, self.mapped.page_size);
+            // LMDB frees as many pages as the first of them says.
+            let pages = Page::new(self.bytes(first, needed)?).overflow_pages(first, needed).unwrap_or(needed);
             self.bytes(first, pages)?;
             if let Some(page) = (first..first + pages).find(|page| !taken.take(*page)) {
                 return Err(self.damaged(page, "it is used twice"));

@@ -274,10 +274,20 @@ impl Tree {
 
     #[inline]
     fn overflow(&self, page: u64, size: usize) -> Result<&[u8]> {
-        let pages = Page::pages_of(size, self.mapped.page_size);
-        let bytes = self.bytes(page, pages)?;
-        Page::new(bytes).check_overflow(page, pages).map_err(|why| self.damaged(page, why))?;
+        let (bytes, _) = self.value_pages(page, size)?;
         Ok(&bytes[HEADER..HEADER + size])
+    }
+
+    /// The pages that a value of `size` bytes needs from `page` on, and how many it has.
+    #[inline]
+    fn value_pages(&self, page: u64, size: usize) -> Result<(&[u8], u64)> {
+        let needed = Page::pages_of(size, self.mapped.page_size);
+        let bytes = self.bytes(page, needed)?;
+        let pages = Page::new(bytes).overflow_pages(page, needed).map_err(|why| self.damaged(page, why))?;
+        if pages > needed {
+            self.bytes(page, pages)?;
+        }
+        Ok((bytes, pages))
     }
 
     /// Asks memory for the beginning of a value that has pages of its own, because a walk comes to it soon.

@@ -240,15 +240,16 @@ impl<'m> Page<'m> {
         ((HEADER - 1 + size) as u64 >> page_size.trailing_zeros()) + 1 // a page has a power of two of bytes
     }
 
-    /// Whether it is overflow page `number`, the first of `pages`.
+    /// How many overflow pages there are from `number` on, which this is, for a value that needs so many. LMDB leaves a value the pages that
+    /// it has where a shorter one takes its place within a transaction.
     #[inline]
-    pub fn check_overflow(self, number: u64, pages: u64) -> Result<(), &'static str> {
+    pub fn overflow_pages(self, number: u64, needed: u64) -> Result<u64, &'static str> {
         let Some(header) = self.0.first_chunk::<HEADER>() else { return Err("it is cut off") };
         if self.u64(0) != Some(number) || self.u16(10) != Some(OVERFLOW) {
             return Err("it is not the overflow page that its entry asks for");
         }
         let count = u32::from_ne_bytes([header[12], header[13], header[14], header[15]]);
-        if u64::from(count) == pages { Ok(()) } else { Err("it is of another length than the value in it") }
+        if u64::from(count) >= needed { Ok(count.into()) } else { Err("it is shorter than the value in it") }
     }
 }
 
