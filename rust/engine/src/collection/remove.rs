@@ -121,7 +121,7 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
     }
     let from = partition.to_be_bytes();
     let to = partition.saturating_add(1).to_be_bytes();
-    let mut step = Step::with(Vec::new());
+    let mut step = Step::default();
     pages.scan(&from, &to, &mut |key, _| step.take(key))?;
     for key in &step.keys {
         let bytes = key.as_slice();

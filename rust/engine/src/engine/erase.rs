@@ -245,8 +245,11 @@ pub(super) fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Re
         return Ok(Some(erasing));
     }
     let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
-    let mut step = Step::with(expiries(&*pages, partition)?);
-    pages.scan_stored(&from, &to, &mut |key, _| step.take(key))?;
+    let mut step = Step::default();
+    expiries(&*pages, partition, &mut step)?;
+    if !step.is_full() {
+        pages.scan_stored(&from, &to, &mut |key, _| step.take(key))?;
+    }
     for key in &step.keys {
         pages.delete(key.as_slice())?;
         if key.as_slice().starts_with(&from) {
@@ -266,16 +269,12 @@ fn compacted<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<()> {
     }
 }
 
-/// Some entries of the index of expiry that name a partition.
-fn expiries<P: Pages>(pages: &P, partition: Partition) -> Result<Vec<Key>> {
-    let (range, mut found) = (Key::new(STORE, Table::Expiry).prefix_range(), Vec::new());
+/// Takes entries of the index of expiry that name a partition, as far as the step has room.
+fn expiries<P: Pages>(pages: &P, partition: Partition, step: &mut Step) -> Result<()> {
+    let range = Key::new(STORE, Table::Expiry).prefix_range();
     pages.scan_stored(&range.start, &range.end, &mut |key, _| {
-        if u32_at(key, 13) == Some(partition) {
-            found.push(Key::from_slice(key)?);
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(found)
+        if u32_at(key, 13) == Some(partition) { step.take(key) } else { Ok(ControlFlow::Continue(())) }
+    })
 }
 
 /// Reads the whole store and refuses where anything of the partitions is left; the bytes that were read.
@@ -310,6 +309,7 @@ mod tests {
     use super::*;
     use crate::memory::{EngineOptions, NewMemory};
     use crate::scope::ScopeType;
+    use crate::store::environment::WriteTransaction;
     use crate::store::vault::StoreKey;
 
     fn user(name: &str) -> Scope {
@@ -355,6 +355,39 @@ mod tests {
             assert_eq!(engine.documents(&[user(name)]).unwrap(), 1);
         }
         assert_eq!(engine.finish_erasures().unwrap(), 1);
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn memories_that_expire_go_in_bounded_steps() {
+        let (folder, engine) = store("expiries");
+        let partition = engine.write(|txn| unlink(txn, &user("alice"))).unwrap()[0];
+        let entry = move |txn: &mut WriteTransaction<'_>, number: u32| {
+            let key = Key::of_expiry(i64::from(number), partition + number % 2, number);
+            txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))
+        };
+        engine.write(move |txn| (1..=3_000).try_for_each(|number| entry(txn, number))).unwrap();
+        let left = || {
+            let range = Key::new(STORE, Table::Expiry).prefix_range();
+            let mut own = [0; 2];
+            let each = &mut |key: &[u8], _: &[u8]| {
+                own[usize::from(u32_at(key, 13) == Some(partition))] += 1;
+                Ok(ControlFlow::Continue(()))
+            };
+            engine.store().read(|pages| pages.scan_stored(&range.start, &range.end, each)).unwrap();
+            own
+        };
+        let mut steps = Vec::new();
+        while left()[1] > 0 {
+            let before = left();
+            assert_eq!(
+                engine.write(move |txn| empty_step(txn, partition)).unwrap().map(|one| one.stage == Stage::Empty),
+                Some(left()[1] > 0)
+            );
+            steps.push(before[1] - left()[1]);
+        }
+        assert_eq!((steps, left()[0]), (vec![1_024, 476], 1_500), "and nobody else's");
         drop(engine);
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -11,17 +11,13 @@ const VALUES: usize = 1024;
 const GRAPH_VALUE: usize = VALUES / 8;
 
 /// The values that one transaction removes, gathered by a scan.
+#[derive(Default)]
 pub(crate) struct Step {
     pub keys: Vec<Key>,
     counted: usize,
 }
 
 impl Step {
-    /// A step that removes `keys` besides, however many they are.
-    pub fn with(keys: Vec<Key>) -> Self {
-        Step { keys, counted: 0 }
-    }
-
     /// Takes one more value, and says whether there is room for another.
     pub fn take(&mut self, key: &[u8]) -> Result<ControlFlow<()>> {
         self.keys.push(Key::from_slice(key)?);
