@@ -461,6 +461,23 @@ def test_a_call_goes_back_with_what_its_server_wants(user: memspan.Scope, model:
     assert wanted not in str(session.assemble().to_openai())
 
 
+@pytest.mark.parametrize(("model", "dialect", "sent"), [("deepseek-v4-pro", "deepseek", ""), ("kimi-k2.6", "moonshot", " ")])
+def test_another_models_call_goes_to_a_server_that_wants_thinking(user: memspan.Scope, model: str, dialect: str, sent: str) -> None:
+    """DeepSeek answers 400 to a call without the field, Moonshot also where it is empty."""
+    session = user.session("s-1", model="gpt-4o", tools=TOOLS)
+    session.add({"role": "user", "content": "look it up"})
+    session.add_response(openai_response(tool_calls=[("c1", "f", {})]))
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "ok"})
+    session.add_response({**openai_response("Done."), "id": "r-2"})
+    session.add({"role": "user", "content": "thanks"})
+    session.switch_model(model)
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    messages = prompt.to_openai(dialect=dialect)["messages"]
+    assert [one["reasoning_content"] for one in messages if "reasoning_content" in one] == [sent]
+    assert "reasoning_content" not in str(prompt.to_openai(dialect="openai"))
+
+
 def test_thinking_is_counted_where_it_is_sent(user: memspan.Scope) -> None:
     """That of a turn without tools, and of another server's model, is not sent, and must not cost a place in the window."""
 

@@ -98,9 +98,16 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return f"{rules.output_parameter} must be at least 1"
     if strange := [found for message in messages if (found := _unknown_in_chat(message, {*rules.sent_back}))]:
         return f"Extra inputs are not permitted: {strange[0]}"
+    if silent := [number for number, message in enumerate(messages) if message.get("tool_calls") and _lacks_thinking(message, name)]:
+        return f"Missing `reasoning_content` field in the assistant message at message index {silent[0]}."
     if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
         return f"Failed to parse tool call arguments as JSON: {torn[0]}"
     return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"), name)
+
+
+def _lacks_thinking(message: dict[str, Any], name: str) -> bool:
+    thinking = message.get("reasoning_content")
+    return not thinking if name == "moonshot" else name == "deepseek" and thinking is None
 
 
 def _is_picture(url: str) -> bool:

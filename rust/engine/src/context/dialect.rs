@@ -54,6 +54,9 @@ pub struct Dialect {
     pub reasoning: Box<str>,
     /// Parts and fields of its models' messages that it wants back, and that no other server takes: `thinking`, `reasoning_content`.
     pub sent_back: Vec<Box<str>>,
+    /// The JSON of `reasoning_content` in a message that calls tools and has no thinking, such as another model's: `DeepSeek` refuses one
+    /// without the field, and Moonshot also one where it is empty. None where the field may be missing.
+    pub no_thinking: Option<Box<str>>,
 }
 
 impl CallIds {

@@ -14,7 +14,7 @@ static DIALECTS: Lazy<Vec<Dialect>> = Lazy::new(|| {
 });
 
 fn read(line: &str) -> Option<Dialect> {
-    let fields: [&str; 17] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+    let fields: [&str; 18] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
     let yes = |column: usize| matches!(fields[column], "y" | "n").then(|| fields[column] == "y");
     let list = |column: usize| fields[column].split(',').filter(|item| *item != "-").map(Into::into).collect();
     Some(Dialect {
@@ -34,6 +34,7 @@ fn read(line: &str) -> Option<Dialect> {
         tool_choice: list(13),
         reasoning: if fields[14] == "-" { "".into() } else { fields[14].into() },
         sent_back: list(15),
+        no_thinking: (fields[16] != "-").then(|| fields[16].into()),
     })
 }
 

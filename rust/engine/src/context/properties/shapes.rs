@@ -183,6 +183,38 @@ fn what_stands_beside_the_content_goes_to_the_server_that_wants_it_back() {
     assert!(Message::parse_whole(silent.as_bytes(), None, Arguments::MustBeJson).is_err());
 }
 
+/// `DeepSeek` answers 400 to a call without the field, Moonshot also where it is empty; both think by default.
+#[test]
+fn a_call_without_thinking_has_what_its_server_takes_in_its_place() {
+    let call = r#""tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]"#;
+    let sent = |given: &str, dialect: &str| {
+        let mut session = Session::new(1, 5_000, Budget::default(), true);
+        session.add(Message::text(Role::User, "x"));
+        session.add(Message::parse_whole(given.as_bytes(), None, Arguments::MustBeJson).unwrap());
+        if given.contains("tool_calls") {
+            session.add(Message::tool_result("c1", "ok", false));
+        }
+        let body = sent_to(&compose(&session.inputs(Volatile::Fresh(&[]))).unwrap(), dialect);
+        let (_, behind) = body.split_once(r#""reasoning_content":"#)?;
+        behind.split_once(['}', ',']).map(|(value, _)| value.to_owned())
+    };
+    for own in ["", r#""reasoning_content":null,"#, r#""reasoning_content":"","#] {
+        let given = format!(r#"{{"role":"assistant","content":null,{own}{call}}}"#);
+        for dialect in crate::models::dialects() {
+            let wanted = match &*dialect.name {
+                "deepseek" => Some(r#""""#.to_owned()),
+                "moonshot" => Some(r#"" ""#.to_owned()),
+                _ => None,
+            };
+            assert_eq!(sent(&given, &dialect.name), wanted, "{} {own:?}", dialect.name);
+        }
+        let silent = format!(r#"{{"role":"assistant",{own}"content":"Done."}}"#);
+        assert!(["deepseek", "moonshot"].iter().all(|dialect| sent(&silent, dialect).is_none()), "nothing was called");
+    }
+    let thinks = format!(r#"{{"role":"assistant","content":null,"reasoning_content":"I need it",{call}}}"#);
+    assert_eq!(sent(&thinks, "deepseek").as_deref(), Some(r#""I need it""#));
+}
+
 #[test]
 fn a_file_of_gemini_keeps_its_type() {
     let raw =

@@ -105,7 +105,7 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
                     out.field("name", &if is_openais(dialect) { called(name, 64, false) } else { Cow::Borrowed(*name) });
                 }
                 say_content(out, pieces, dialect);
-                if let Some(thinking) = pieces.iter().find_map(|piece| beside_as(piece, "reasoning_content")) {
+                if let Some(thinking) = thinking(pieces, dialect) {
                     out.key("reasoning_content");
                     out.json(thinking);
                 }
@@ -189,6 +189,14 @@ fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialec
     }
     out.key("tool_calls");
     out.list(|out| calls.for_each(|(call, signed)| say_call(out, call, signed, dialect)));
+}
+
+/// The JSON of a message's thinking, or of what a server takes in its place; none where it is empty and nobody asks for it.
+fn thinking<'a>(pieces: &[Piece<'a>], dialect: Option<&'a Dialect>) -> Option<&'a str> {
+    let own = pieces.iter().find_map(|piece| beside_as(piece, "reasoning_content"));
+    let calls = || pieces.iter().any(|piece| matches!(piece, Piece::Call(_)));
+    let stands_in = || dialect.filter(|_| calls())?.no_thinking.as_deref();
+    own.filter(|thinking| !matches!(*thinking, "null" | "\"\"")).or_else(stands_in)
 }
 
 /// The JSON of a field that stood beside the content.
