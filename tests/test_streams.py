@@ -550,6 +550,58 @@ def test_what_google_signs_a_call_with_is_kept() -> None:
     assert kept == {"id": "c", "type": "function", "function": function, "extra_content": signed}
 
 
+def test_mistrals_thinking_is_kept_as_the_whole_reply_has_it(user: memspan.Scope) -> None:
+    def part(thought: str, **fields: Any) -> dict[str, Any]:
+        return {"type": "thinking", "thinking": [{"type": "text", "text": thought}], **fields}
+
+    source = {"type": "reference", "reference_ids": [1]}
+    given: list[Any] = [
+        "",
+        [part("Two and ")],
+        [part("two.", closed=True), {"type": "text", "text": "It "}],
+        "is ",
+        [{"type": "text", "text": "4"}, source],
+        ".",
+    ]
+    content = [part("Two and two.", closed=True), {"type": "text", "text": "It is 4"}, source, {"type": "text", "text": "."}]
+    gatherer, texts = Gatherer(), []
+    for number, one in enumerate(given):
+        finish = "stop" if number == len(given) - 1 else None
+        texts.append(gatherer.feed({"id": "c", "choices": [{"index": 0, "delta": {"content": one}, "finish_reason": finish}]}))
+    assert texts == ["", "", "It ", "is ", "4", "."]
+    assert gatherer.text == "It is 4."
+    reply = gatherer.response()
+    assert reply["choices"][0]["message"]["content"] == content
+    assert given[1] == [part("Two and ")], "nothing of the caller's is changed"
+    session = user.session("s-1", model="mistral-large-3")
+    session.add({"role": "user", "content": "2+2"})
+    session.add_response(reply)
+    session.add({"role": "user", "content": "and twice that?"})
+    assert session.assemble().to_openai()["messages"][1]["content"] == content
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["x"],
+        [{"type": "thinking"}],
+        [{"type": "thinking", "thinking": "hm"}],
+        [{"type": "thinking", "thinking": [None, 1, ["x"]]}],
+        [None],
+        [{"type": 3}],
+        [{"type": "tool_use"}],
+        [{"type": "reference"}],
+    ],
+)
+def test_odd_parts_end_no_stream(parts: list[Any]) -> None:
+    gatherer = Gatherer()
+    gatherer.feed({"choices": [{"index": 0, "delta": {"content": parts}}]})
+    assert gatherer.feed({"choices": [{"index": 0, "delta": {"content": "4"}, "finish_reason": "stop"}]}) == "4"
+    assert gatherer.text == "4"
+    content = gatherer.response()["choices"][0]["message"]["content"]
+    assert content == "4" or (content[0]["type"], content[1:]) == (parts[0]["type"], [{"type": "text", "text": "4"}])
+
+
 def test_a_long_event_is_not_copied_by_each_of_its_pieces() -> None:
     gatherer = Gatherer()
     event = b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 100_000}}]}).encode()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from memspan._fence import is_mapping, is_whole, kind_of
+from memspan._fence import is_list, is_mapping, is_whole, kind_of
 from memspan._fields import dumped, get, items, json_object, plain, said
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass()
@@ -73,6 +76,63 @@ class _Call:
 
 
 @dataclass()
+class _Parts:
+    """A content that is a list of parts, as Mistral sends it, from its pieces: text, thinking, references.
+
+    Neighbouring texts are one, and so is neighbouring thinking. Parts of other types are passed over.
+    """
+
+    kept: list[tuple[dict[str, Any], list[str] | _Parts | None]] = field(default_factory=list)
+    """The fields of each part, and the pieces of its text, or its thinking."""
+
+    def add(self, part: Any) -> str:
+        """Takes a piece of a part; the text that it adds."""
+        kind = get(part, "type")
+        if kind in (None, "text"):
+            return self.say(said(get(part, "text")))
+        given = plain(part) if kind in ("thinking", "reference") else None
+        if not is_mapping(given):
+            return ""
+        if kind == "reference":
+            self.kept.append((dict(given), None))
+        elif is_list(thinking := given.get("thinking")):
+            self._think(given, thinking)
+        return ""
+
+    def _think(self, given: Mapping[str, Any], thinking: list[Any]) -> None:
+        fields, inner = self.kept[-1] if self.kept else ({}, None)
+        if not isinstance(inner, _Parts):
+            fields, inner = {}, _Parts()
+            self.kept.append((fields, inner))
+        fields.update(given)
+        for piece in thinking:
+            inner.add(piece)
+
+    def say(self, text: str) -> str:
+        """Takes a piece of a text, and gives it back."""
+        if text:
+            pieces = self.kept[-1][1] if self.kept else None
+            if not isinstance(pieces, list):
+                pieces = list[str]()
+                self.kept.append(({"type": "text"}, pieces))
+            pieces.append(text)
+        return text
+
+    def is_text(self) -> bool:
+        return all(isinstance(pieces, list) for _, pieces in self.kept)
+
+    def whole(self) -> list[dict[str, Any]]:
+        """The parts as a whole reply has them."""
+        return [_whole_part(fields, pieces) for fields, pieces in self.kept]
+
+
+def _whole_part(fields: dict[str, Any], pieces: list[str] | _Parts | None) -> dict[str, Any]:
+    if isinstance(pieces, _Parts):
+        return {**fields, "thinking": pieces.whole()}
+    return fields if pieces is None else {**fields, "text": "".join(pieces)}
+
+
+@dataclass()
 class _Chat(Dialect):
     """Chat completions."""
 
@@ -82,6 +142,7 @@ class _Chat(Dialect):
     thoughts: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
     calls: dict[int, _Call] = field(default_factory=dict)
+    parts: _Parts = field(default_factory=_Parts)
 
     def take(self, chunk: Any) -> str:
         self.id = self.id or get(chunk, "id")
@@ -113,7 +174,9 @@ class _Chat(Dialect):
             self._call(given)
         text = get(delta, "content")
         if isinstance(text, list):  # Mistral's parts
-            text = "".join(said(get(part, "text")) for part in items(text) if get(part, "type") in (None, "text"))
+            text = "".join([self.parts.add(part) for part in items(text)])
+        elif isinstance(text, str):
+            self.parts.say(text)
         if not isinstance(text, str) or not text:
             return ""
         self.said.append(text)
@@ -157,6 +220,8 @@ class _Chat(Dialect):
             message["tool_calls"] = [_chat_call(call, place, {call.id for call in calls}) for place, call in enumerate(calls)]
         if self.whole and not calls and not self.refusal:
             message["content"] = "".join(self.said)  # as a whole reply has it that says nothing
+        if not self.parts.is_text():
+            message["content"] = self.parts.whole()
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         found: dict[str, Any] = {"id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice]}
         if self.usage is not None:
