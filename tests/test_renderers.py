@@ -478,6 +478,22 @@ def test_another_models_call_goes_to_a_server_that_wants_thinking(user: memspan.
     assert "reasoning_content" not in str(prompt.to_openai(dialect="openai"))
 
 
+def test_images_of_results_go_back_to_the_responses_api(user: memspan.Scope) -> None:
+    image = {"type": "input_image", "image_url": "https://x.org/page.png", "detail": "high"}
+    output = [{"type": "input_text", "text": "the page"}, image]
+    session = user.session("s-1", model="gpt-4o", tools=TOOLS)
+    session.add({"role": "user", "content": "look it up"})
+    session.add({"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"})
+    session.add({"type": "function_call_output", "call_id": "c1", "output": output}, id="m-1")
+    assert session.messages[-1].tokens > 500
+    session.add({"type": "function_call_output", "call_id": "c1", "output": output}, id="m-1")  # a retry
+    assert len(session.messages) == 3
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    assert prompt.to_openai_responses()["input"][-1] == {"type": "function_call_output", "call_id": "c1", "output": output}
+    assert prompt.to_openai()["messages"][-1]["content"] == [{"type": "text", "text": "the page"}, {"type": "text", "text": "[image]"}]
+
+
 def test_thinking_is_counted_where_it_is_sent(user: memspan.Scope) -> None:
     """That of a turn without tools, and of another server's model, is not sent, and must not cost a place in the window."""
 

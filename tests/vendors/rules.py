@@ -285,6 +285,14 @@ def _anthropics_medium(block: dict[str, Any]) -> str | None:
     return None
 
 
+def _wrong_in_output(parts: list[dict[str, Any]]) -> str | None:
+    if strange := {part["type"] for part in parts} - {"input_text", "input_image", "input_file"}:
+        return f"Invalid value: '{min(strange)}'. Supported values are: 'input_text', 'input_image', and 'input_file'."
+    if not parts or any(part["type"] == "input_image" and not _is_picture(part["image_url"]) for part in parts):
+        return "The image data you provided does not represent a valid image."
+    return None
+
+
 def responses(body: dict[str, Any]) -> str | None:
     """OpenAI's responses."""
     unknown = set(body) - RESPONSES_FIELDS
@@ -303,6 +311,8 @@ def responses(body: dict[str, Any]) -> str | None:
             if item["call_id"] not in open_calls:
                 return f"No tool call found for function call output with call_id {item['call_id']}."
             open_calls.remove(item["call_id"])
+            if not isinstance(item["output"], str) and (wrong := _wrong_in_output(item["output"])):
+                return wrong
             continue
         if reasoning and kind == "message" and item["role"] != "assistant":
             return "Item of type 'reasoning' was provided without its required following item."

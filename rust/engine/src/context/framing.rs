@@ -122,11 +122,21 @@ impl Framing {
         self.message(&super::turns::interrupted(call_id), counter).tokens
     }
 
-    /// The parts that the model's other APIs take: encrypted reasoning and signatures, about four characters of base64 a token, and files.
+    /// The parts that the model's other APIs take: encrypted reasoning and signatures, about four characters of base64 a token, images of
+    /// results, and files.
     fn kept(&self, part: &Part, counter: &dyn Counter) -> Cost {
         match part {
             Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
                 Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
+            }
+            Part::ToolResult(result) if result.images && self.format == Format::OpenAi => {
+                let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
+                for piece in result_pieces(result, Shape { format: Format::Responses, ..self.shape() }) {
+                    if let Piece::Image(image) = piece {
+                        tally.merge(self.images.cost(&image));
+                    }
+                }
+                tally.cost()
             }
             Part::Document(document) if is_left_out(document, self.shape()) => self.document(document, counter),
             _ => Cost { tokens: 0, exact: true },

@@ -27,11 +27,12 @@ pub(super) fn pieces(message: &Message, shape: impl Into<Shape>) -> impl Iterato
     message.parts.iter().filter_map(move |part| piece(part, shape))
 }
 
-/// The pieces inside a tool result. Only Anthropic takes more than text there.
+/// The pieces inside a tool result. Only Anthropic takes more than text there, and `OpenAI`'s responses images that were counted.
 pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
     let shape = shape.into();
     result.parts.iter().filter_map(move |part| match (part, shape.format) {
         (_, Format::Anthropic) => piece(part, shape),
+        (Part::Image(_), Format::Responses) if result.images => piece(part, shape),
         (Part::Image(_), _) => Some(Piece::Text("[image]".into())),
         // A file's text would come from the tool as it is, without the escapes of its other texts.
         (Part::Document(Document { source: Source::Base64 { .. }, .. }), _) if shape.media.documents => {

@@ -185,10 +185,12 @@ pub struct ToolCall {
 pub struct ToolResult {
     /// The call it answers.
     pub call_id: Box<str>,
-    /// Text, and in Anthropic's shape images and documents.
+    /// Text, and in the shapes of Anthropic and of `OpenAI`'s responses images and documents.
     pub parts: Vec<Part>,
     /// The tool failed, or never answered.
     pub is_error: bool,
+    /// It has images that go back to `OpenAI`'s responses: it came in their shape, and its images were counted.
+    pub images: bool,
     /// The key under which the whole result is stored; set by the store, written into the marker of a shortened one.
     pub key: Option<Box<str>>,
 }
@@ -222,6 +224,9 @@ pub enum Part {
 /// the part that it belongs to.
 const BESIDE: [&str; 3] = ["reasoning_content", "extra_content", "mimeType"];
 
+/// The name among them of the images of a result, which versions up to 0.18.0 sent and counted as a text.
+pub(super) const RESULT_IMAGES: &str = "input_image";
+
 /// The field that stood beside the content and the JSON of its value, of a vendor's part that is one.
 pub(super) fn beside(raw: &str) -> Option<(&'static str, &str)> {
     let value = |name: &str| raw.strip_prefix("{\"")?.strip_prefix(name)?.strip_prefix("\":")?.strip_suffix('}');
@@ -236,7 +241,11 @@ impl Part {
 
     /// The name of the field that it was beside the content.
     fn beside_as(&self) -> Option<&'static str> {
-        if let Self::Vendor { raw, .. } = self { beside(raw).map(|(name, _)| name) } else { None }
+        match self {
+            Self::Vendor { raw, .. } => beside(raw).map(|(name, _)| name),
+            Self::ToolResult(result) => result.images.then_some(RESULT_IMAGES),
+            _ => None,
+        }
     }
 
     /// About how many bytes of it are counted.
@@ -284,7 +293,7 @@ impl Message {
     /// The result of `call_id`, as a message of its own.
     #[must_use]
     pub fn tool_result(call_id: &str, text: &str, is_error: bool) -> Self {
-        let result = ToolResult { call_id: call_id.into(), parts: vec![Part::Text(text.into())], is_error, key: None };
+        let result = ToolResult { call_id: call_id.into(), parts: vec![Part::Text(text.into())], is_error, images: false, key: None };
         Self { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] }
     }
 
@@ -294,7 +303,7 @@ impl Message {
         self.parts.iter().map(Part::bytes).sum()
     }
 
-    /// The names of the fields that stood beside its content ([`Self::parse_whole`]).
+    /// The names of the fields that stood beside its content ([`Self::parse_whole`]), and `input_image` for a result with images.
     pub fn beside(&self) -> impl Iterator<Item = &'static str> {
         self.parts.iter().filter_map(Part::beside_as)
     }
@@ -308,7 +317,13 @@ impl Message {
     /// The same message with those of them alone that are wanted.
     #[must_use]
     pub fn with_beside(mut self, wants: impl Fn(&'static str) -> bool) -> Self {
-        self.parts.retain(|part| part.beside_as().is_none_or(&wants));
+        self.parts.retain_mut(|part| {
+            if let Part::ToolResult(result) = part {
+                result.images &= wants(RESULT_IMAGES);
+                return true;
+            }
+            part.beside_as().is_none_or(&wants)
+        });
         self
     }
 
@@ -380,7 +395,7 @@ fn redacted_part(part: &Part, marker: &str) -> Option<Part> {
         }
         Part::ToolResult(result) => {
             let parts = vec![Part::Text(marker.into())];
-            Some(Part::ToolResult(ToolResult { parts, key: None, ..result.clone() }))
+            Some(Part::ToolResult(ToolResult { parts, images: false, key: None, ..result.clone() }))
         }
         _ => None,
     }
@@ -468,6 +483,9 @@ impl DigestWriter {
                 self.tagged(6, &result.call_id);
                 self.tag(u8::from(result.is_error));
                 self.parts(&result.parts);
+                if result.images {
+                    self.tag(1);
+                }
             }
             Part::Vendor { format, raw } => {
                 self.tagged(7, raw);

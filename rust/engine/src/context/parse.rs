@@ -9,7 +9,7 @@
 
 use super::image;
 use super::json::{self, Object, Position};
-use super::message::{Detail, Document, Format, Image, Message, Part, Role, Source, ToolCall, ToolResult};
+use super::message::{Detail, Document, Format, Image, Message, Part, RESULT_IMAGES, Role, Source, ToolCall, ToolResult};
 use crate::{Error, Result};
 
 pub(super) const DOING: &str = "read a message";
@@ -25,9 +25,9 @@ pub enum Arguments {
 }
 
 impl Message {
-    /// Reads a message from JSON bytes. Without `format` the shape decides (`detect`).
+    /// Reads a message from JSON bytes, without the fields beside its content. Without `format` the shape decides (`detect`).
     pub fn parse(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
-        Self::parse_whole(bytes, format, arguments).map(Self::without_beside)
+        Self::parse_whole(bytes, format, arguments).map(|message| message.with_beside(|name| name == RESULT_IMAGES))
     }
 
     /// The same with the fields that stand beside the content ([`Self::beside`]).
@@ -211,7 +211,7 @@ impl Reader {
             ));
         }
         let is_error = block.get("is_error") == Some("true");
-        Ok(Part::ToolResult(ToolResult { call_id, parts, is_error, key: None }))
+        Ok(Part::ToolResult(ToolResult { call_id, parts, is_error, images: false, key: None }))
     }
 }
 
@@ -227,7 +227,7 @@ fn tool_message(reader: Reader, object: &Object<'_>) -> Result<Message> {
     let call_id = boxed(&object.need("tool_call_id", MESSAGE)?);
     let raw = object.get("content").ok_or_else(|| no_content("tool"))?;
     let parts = reader.content(Some(raw), "content")?;
-    let result = ToolResult { call_id, parts, is_error: false, key: None };
+    let result = ToolResult { call_id, parts, is_error: false, images: false, key: None };
     Ok(Message { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] })
 }
 

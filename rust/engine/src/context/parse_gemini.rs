@@ -104,7 +104,7 @@ fn read(object: &Object<'_>, index: usize, place: Position<'_>) -> Result<Option
         let text = fields.as_ref().filter(is_alone).and_then(text_in);
         let is_error = fields.is_some_and(|fields| fields.get("error").is_some());
         let text = text.map_or_else(|| given.into(), |text| boxed(&text));
-        return Ok(Some(Part::ToolResult(ToolResult { call_id, parts: vec![Part::Text(text)], is_error, key: None })));
+        return Ok(Some(Part::ToolResult(ToolResult { call_id, parts: vec![Part::Text(text)], is_error, images: false, key: None })));
     }
     let inline = either(object, "inlineData", "inline_data").and_then(json::object);
     let file = either(object, "fileData", "file_data").and_then(json::object);

@@ -36,7 +36,8 @@ fn output(object: &Object<'_>, id: &str) -> Result<Message> {
         Some(text) => vec![Part::Text(boxed(&text))],
         None => content(raw, "output", Arguments::MustBeJson)?,
     };
-    let result = ToolResult { call_id: boxed(id), parts, is_error: false, key: None };
+    let images = parts.iter().any(|part| matches!(part, Part::Image(_)));
+    let result = ToolResult { call_id: boxed(id), parts, is_error: false, images, key: None };
     Ok(Message { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] })
 }
 

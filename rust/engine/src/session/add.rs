@@ -124,7 +124,7 @@ impl Prepared {
         Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
     }
 
-    /// The fields beside the content that are counted and sent: a file's type always; a model's thinking and signatures where its own
+    /// The fields beside the content that are counted and sent: a file's type and the images of a result always; a model's thinking and signatures where its own
     /// server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
     /// of other turns.
     fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> Vec<&'static str> {
@@ -133,7 +133,7 @@ impl Prepared {
             let profile = crate::models::get(&epoch.model.name);
             calls && profile.is_ok_and(|profile| dialect_of(&profile).sent_back.iter().any(|own| **own == *name))
         };
-        self.message.beside().filter(|name| self.format == Format::Gemini || wants(name)).collect()
+        self.message.beside().filter(|name| matches!(self.format, Format::Gemini | Format::Responses) || wants(name)).collect()
     }
 
     fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64, beside: Vec<&'static str>) -> CountedFor {

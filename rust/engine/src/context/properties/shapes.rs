@@ -4,6 +4,8 @@ use super::super::testing::WordCounter;
 use super::super::*;
 use super::recount;
 use super::session::{FRAMING, OPTIONS, Session, check_anthropic};
+use crate::models::Model;
+use crate::tokens::CachedCounter;
 
 fn parse(raw: &str) -> Message {
     Message::parse(raw.as_bytes(), None, Arguments::MustBeJson).unwrap_or_else(|error| panic!("{raw}: {error}"))
@@ -213,6 +215,48 @@ fn a_call_without_thinking_has_what_its_server_takes_in_its_place() {
     }
     let thinks = format!(r#"{{"role":"assistant","content":null,"reasoning_content":"I need it",{call}}}"#);
     assert_eq!(sent(&thinks, "deepseek").as_deref(), Some(r#""I need it""#));
+}
+
+#[test]
+fn images_of_a_result_go_back_to_the_responses_api_and_are_counted() {
+    const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk";
+    let photo = format!("data:image/png;base64,{PNG}");
+    let result = |parts: &str| {
+        let given = format!(r#"{{"type":"function_call_output","call_id":"c1","output":{parts}}}"#);
+        Message::parse(given.as_bytes(), None, Arguments::MustBeJson).unwrap()
+    };
+    let image = format!(r#"{{"type":"input_image","image_url":"{photo}","detail":"low"}}"#);
+    let mixed = format!(r#"[{{"type":"input_text","text":"the page"}},{image}]"#);
+    let sent = |message: &Message, format: Format| {
+        let mut session = Session::new(1, 5_000, Budget::default(), true);
+        session.add(Message::text(Role::User, "look"));
+        session.add(parse(
+            r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+        ));
+        session.add(message.clone());
+        let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+        String::from_utf8(render::to_json(&prompt, format, OPTIONS)).unwrap()
+    };
+    let whole = result(&mixed);
+    assert!(sent(&whole, Format::Responses).contains(&format!(r#""output":{mixed}"#)), "{}", sent(&whole, Format::Responses));
+    assert!(sent(&result(r#"[{"type":"input_text","text":"the page"}]"#), Format::Responses).contains(r#""output":"the page""#));
+    assert!(sent(&whole.clone().without_beside(), Format::Responses).contains(r#""output":"the page\n[image]""#), "as it was counted");
+    for format in [Format::OpenAi, Format::Gemini] {
+        let body = sent(&whole, format);
+        assert!(body.contains("[image]") && !body.contains(PNG), "{body}");
+    }
+    assert!(sent(&whole, Format::Anthropic).contains(PNG));
+    let said = parse(&format!(r#"{{"role":"user","content":[{{"type":"image_url","image_url":{{"url":"{photo}","detail":"low"}}}}]}}"#));
+    for model in ["gpt-4o", "claude-sonnet-4-5"] {
+        let model = Model::named(model).unwrap();
+        let counter = CachedCounter::new(model.encoding);
+        let cost = |message: &Message| model.framing.message(message, &counter).tokens;
+        let alone = result(r#"[{"type":"input_text","text":"the page"}]"#);
+        let image = cost(&said) - model.framing.frame(Role::User, None, &counter);
+        assert!(cost(&whole) >= cost(&alone) + image, "{}", model.name);
+        let is_anthropics = model.framing.format == Format::Anthropic;
+        assert_eq!(cost(&whole.clone().without_beside()) == cost(&whole), is_anthropics, "{}", model.name);
+    }
 }
 
 #[test]

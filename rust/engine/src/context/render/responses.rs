@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::super::dialect::{CallIds, called};
 use super::super::json;
-use super::super::lower::{Piece, pieces, result_text};
+use super::super::lower::{Piece, pieces, result_pieces, result_text};
 use super::super::message::{Detail, Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
@@ -241,7 +241,13 @@ fn say_output(out: &mut impl Parts, result: &ToolResult, custom: bool, shape: Sh
     out.map(|out| {
         say_type(out, if custom { "custom_tool_call_output" } else { "function_call_output" });
         out.field("call_id", &IDS.id(&result.call_id));
-        out.field("output", &result_text(result, shape));
+        let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
+        if pieces.iter().any(|piece| matches!(piece, Piece::Image(_))) {
+            out.key("output");
+            out.list(|out| pieces.iter().for_each(|piece| say_part(out, piece)));
+        } else {
+            out.field("output", &result_text(result, shape));
+        }
     });
 }
 

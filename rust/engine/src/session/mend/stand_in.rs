@@ -262,7 +262,8 @@ fn calling(ids: &[Id]) -> Message {
 }
 
 fn answering(ids: &[Id]) -> Message {
-    let result =
-        |id: &Id| Part::ToolResult(ToolResult { call_id: id.clone(), parts: vec![Part::Text(LOST.into())], is_error: true, key: None });
+    let result = |id: &Id| {
+        Part::ToolResult(ToolResult { call_id: id.clone(), parts: vec![Part::Text(LOST.into())], is_error: true, images: false, key: None })
+    };
     Message { role: Role::Tool, name: None, parts: ids.iter().map(result).collect() }
 }

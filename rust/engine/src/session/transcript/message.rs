@@ -334,6 +334,16 @@ mod tests {
     }
 
     #[test]
+    fn a_result_with_an_image_is_read_as_it_was_counted() {
+        let user = r#"{"role":"user","content":"look"}"#;
+        let call = r#"{"type":"function_call","call_id":"c","name":"screen","arguments":"{}"}"#;
+        let result = r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"the page"},{"type":"input_image","image_url":"https://x.org/a.png"}]}"#;
+        let [now, old, read] = now_and_before("gpt-4o", &[user, call, result], Message::without_beside);
+        assert!(now.message.beside().eq(["input_image"]) && old.cost.tokens < now.cost.tokens);
+        assert_eq!(read, old);
+    }
+
+    #[test]
     fn keys_of_results_read_back_and_nothing_else_does() {
         for (index, result) in [(0, 0), (31, 0), (31, 1), (4_000_000, 12)] {
             assert_eq!(read_result_key(&result_key(index, result)), Some((index, result)));

@@ -234,7 +234,7 @@ mod tests {
     fn a_part_is_of_the_results_that_stand_in_it() {
         let result = |id: &str, text: &str| {
             let parts = vec![Part::Text(text.into())];
-            Part::ToolResult(ToolResult { call_id: id.into(), parts, is_error: false, key: None })
+            Part::ToolResult(ToolResult { call_id: id.into(), parts, is_error: false, images: false, key: None })
         };
         let parts = vec![result("a", "0123456789"), result("b", "0123456789"), result("c", ""), result("d", "01234")];
         let message = Message { role: crate::context::Role::User, name: None, parts };

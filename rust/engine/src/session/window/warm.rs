@@ -286,7 +286,7 @@ mod tests {
         let photograph = || {
             let source = Source::Base64 { media_type: "image/png".into(), data: Arc::clone(&data) };
             let file = Part::Document(Document { source, title: None, context: None, citations: None });
-            let result = Part::ToolResult(ToolResult { call_id: "c".into(), parts: vec![file], is_error: false, key: None });
+            let result = Part::ToolResult(ToolResult { call_id: "c".into(), parts: vec![file], is_error: false, images: false, key: None });
             let message = Message { role: Role::Tool, name: None, parts: vec![result] };
             let digest = Message::text(Role::Tool, "").digest();
             Arc::new(Stored { message, cost: Cost { tokens: 1, exact: true }, digest })
