@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "recall", "stats", "users"]
 
-_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+_CONTENTS = (
+    "generation",
+    "file_bytes",
+    "free_bytes",
+    "scopes",
+    "memories",
+    "vectors",
+    "to_embed",
+    "collections",
+    "documents",
+    "chunks",
+    "chunk_vectors",
+)
 """The entries of `Engine.metrics` that describe a store. The others count the work of this process, which has just begun."""
 
 

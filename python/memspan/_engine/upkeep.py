@@ -158,7 +158,10 @@ class Upkeep(EnginePart):
     def metrics(self) -> dict[str, int]:
         """Counts of the store's contents, and of events since this process opened it. Its engines share the counters.
 
-        Cost: one read for each scope.
+        `file_bytes` is the size of the data file, and `free_bytes` the part of it that is free. Where both grow from one call to the
+        next, a process that was stopped while it read keeps free pages from being used.
+
+        Cost: one read for each scope, and one of the list of free pages.
 
         Examples:
             >>> _ = user.remember("Prefers tea")

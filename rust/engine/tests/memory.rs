@@ -343,3 +343,22 @@ fn a_revision_gives_a_memory_the_time_at_which_it_happened() {
     assert_eq!(engine.revise(&scope, "mem-3", same, 15_000).expect("its own time").memory.revision, 2);
     assert!(engine.check().expect("checked").findings.is_empty());
 }
+
+/// A process that was stopped while it reads holds the pages of its snapshot, and the file grows until it goes on.
+#[test]
+fn free_bytes_say_that_a_reader_stands_still() {
+    let folder = Folder::new();
+    let engine = Engine::open(&folder.0, EngineOptions { durability: Durability::Relaxed, ..options(false) }).unwrap();
+    let free = || engine.metrics().unwrap().into_iter().find(|(name, _)| *name == "free_bytes").unwrap().1;
+    let write = |round: usize| {
+        let before = free();
+        for number in 0..40 {
+            engine.remember(&user("u"), NewMemory::new(format!("round {round} counts to {number}")), 1).unwrap();
+        }
+        free().saturating_sub(before)
+    };
+    write(1);
+    let read_beside = engine.store().read(|_| Ok(write(2))).unwrap();
+    let alone = write(3);
+    assert!(read_beside > 1 << 18 && alone < read_beside / 4, "{read_beside} bytes behind a reader, {alone} without one");
+}

@@ -78,6 +78,7 @@ impl Engine {
         let mut rows = vec![
             ("generation", contents.generation.into()),
             ("file_bytes", contents.file_bytes),
+            ("free_bytes", self.store().read(|snapshot| Ok(snapshot.free_bytes()))?),
             ("scopes", contents.scopes),
             ("memories", contents.memories),
             ("vectors", contents.vectors),

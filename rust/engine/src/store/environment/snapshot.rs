@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use heed::{RoTxn, WithoutTls};
 
+use super::page_size;
 use crate::Result;
 use crate::store::envelope::damaged;
 use crate::store::identity::Secret;
@@ -31,6 +32,12 @@ impl Snapshot {
     #[must_use]
     pub fn free_pages(&self) -> Option<std::collections::BTreeSet<u64>> {
         self.pages.free_pages(self.free)
+    }
+
+    /// Bytes of the pages that are free, those that have their list among them; 0 where that cannot be read.
+    #[must_use]
+    pub fn free_bytes(&self) -> u64 {
+        self.pages.count_free(self.free).unwrap_or_default() * u64::from(page_size())
     }
 
     /// Checks the list of free pages, and that no page is used twice.
