@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::memory::NewMemory;
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
+use crate::store::pages::PagesMut;
 
 fn user() -> Scope {
     Scope::new(None, ScopeType::User, "u").unwrap()
@@ -133,4 +134,25 @@ fn a_question_is_read_alike_behind_its_message_and_behind_a_tool_result() {
     add(session, &serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}));
     add(session, &serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "no page was sent"}));
     assert_eq!(read_as(), ["chekcout"], "the user's message is the question, and not the result behind it");
+}
+
+/// `assemble` reads the record next. Its end is taken away here, to see who looks at it.
+#[test]
+fn the_question_of_a_round_is_known_by_the_beginning_of_the_sent_call() {
+    let (folder, scope) = (Folder::new(), user());
+    let engine = engine(&folder.0);
+    let session = begun(&engine, &scope, SessionBudget::default());
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}});
+    add(session, &serde_json::json!({"role": "user", "content": "which port does payments-api use?"}));
+    assert!(session.question().unwrap().is_some());
+    let items = vec![chunk(&"payments-api has a port. ".repeat(600))];
+    let prompt = session.assemble(&Ask { items, now: 3, ..Ask::default() }).unwrap();
+    reply(session, &prompt, &serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+    add(session, &serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "8443"}));
+    assert_eq!(session.question().unwrap(), None);
+    assert!(session.assemble(&Ask { now: 3, ..Ask::default() }).is_ok());
+    let end = session.status().unwrap().place.call(0, 0).u16(1);
+    assert!(engine.write(move |txn| txn.delete(end.as_slice())).unwrap());
+    assert_eq!(session.question().unwrap(), None);
+    assert!(session.assemble(&Ask { now: 3, ..Ask::default() }).is_err());
 }

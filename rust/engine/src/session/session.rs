@@ -17,7 +17,6 @@ use super::transcript::view::{TurnRecord, View};
 use super::window::assemble::{self, Ask, Assembled, check_items};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
-use crate::context::carries_block;
 use crate::limits;
 use crate::memory::{LearnMark, heard};
 use crate::models::Model;
@@ -177,7 +176,7 @@ impl Session<'_> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let frozen = carries_block(&view)? && assemble::goes_on(&view, &status.record, &status.epoch)?.is_some();
+            let frozen = assemble::is_frozen(&view, &status.record, &status.epoch)?;
             if frozen { Ok(None) } else { Ok(assemble::newest_question(&view)?.map(|(_, text)| text)) }
         })
     }

@@ -22,7 +22,7 @@ use crate::session::window::pinned;
 use crate::session::window::retrieved;
 use crate::session::writer::{KnownId, find_id, put_id};
 use crate::store::chunks;
-use crate::store::envelope::{Codec, damaged};
+use crate::store::envelope::{self, Codec, damaged};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::{Reader, Writer};
@@ -329,6 +329,18 @@ impl Call {
         if number < count(pages, place, turn)? { Self::read(pages, place, turn, number).map(Some) } else { Ok(None) }
     }
 
+    /// The epoch of the prompt that a call was sent, by the first chunk of its record where that has it; `None` where its caller did not
+    /// pass the prompt.
+    pub(in crate::session) fn sent_in<P: Pages>(pages: &P, place: SessionKey, turn: u64, number: u16) -> Result<Option<u64>> {
+        let first = place.call(turn, number).u16(0);
+        if let Some(value) = pages.get(first.as_slice())?
+            && let Ok(epoch) = head(first.as_slice(), envelope::open(first.as_slice(), value)?.body)
+        {
+            return Ok(Some(epoch));
+        }
+        Ok(Self::read(pages, place, turn, number)?.sent.map(|sent| sent.epoch))
+    }
+
     /// The calls of a turn, in order.
     pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: SessionKey, turn: u64) -> Result<Vec<Self>> {
         (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
@@ -383,6 +395,24 @@ pub(in crate::session) fn find_response<P: Pages>(
 /// Whether message `index` is a reply that was redacted and had no id of the provider's: nothing tells another response from it any more.
 pub(in crate::session) fn is_taken_out<P: Pages>(pages: &P, place: SessionKey, seed: Seed, index: u64) -> Result<bool> {
     Ok(find_response(pages, place, seed, (None, TAKEN_OUT), index)?.is_some())
+}
+
+/// The epoch in the beginning of a record of a call, whose end may be missing.
+fn head(key: &[u8], beginning: &[u8]) -> Result<u64> {
+    let mut r = Reader::array(key, beginning)?;
+    r.uint()?; // the reply
+    r.int()?; // when it was added
+    for _ in 0..3 {
+        r.maybe_text()?; // the response's id, the model, the finish
+    }
+    for _ in 0..2 {
+        r.raw()?; // the usage, twice
+    }
+    r.nested()?;
+    for _ in 0..3 {
+        r.uint()?; // messages, turns and tokens when the prompt was made
+    }
+    r.uint()
 }
 
 /// The most calls of a turn.

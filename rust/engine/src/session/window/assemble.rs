@@ -31,7 +31,7 @@ use crate::session::key::{SessionKey, cache_key};
 use crate::session::ledger::{Call, SentPrompt};
 use crate::session::notes;
 use crate::session::recalls::Recalls;
-use crate::session::record::{SessionBudget, SessionRecord};
+use crate::session::record::{SentBlock, SessionBudget, SessionRecord};
 use crate::session::reply::refused;
 use crate::session::search::{Asking, Transcripts};
 use crate::session::session::Status;
@@ -381,10 +381,20 @@ fn gather<'s, P: Pages>(
 
 /// The call whose block the newest turn goes on with, as long as its user message is open. In an epoch that began since then the prompt
 /// begins with other bytes, so that an old block would save nothing, and would show what may be no longer true.
-pub(in crate::session) fn goes_on<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Option<Call>> {
-    let Some(sent) = record.sent.filter(|sent| sent.turn + 1 == record.tally.turns) else { return Ok(None) };
+fn goes_on<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Option<Call>> {
+    let Some(sent) = newest_sent(record) else { return Ok(None) };
     let call = Call::read(view.pages, view.place, sent.turn, sent.call)?;
     Ok(Some(call).filter(|call| call.sent.as_ref().is_some_and(|sent| sent.epoch == epoch.epoch.number)))
+}
+
+/// Whether [`goes_on`] finds a call, without reading the whole of its record.
+pub(in crate::session) fn is_frozen<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<bool> {
+    let Some(sent) = newest_sent(record) else { return Ok(false) };
+    Ok(carries_block(view)? && Call::sent_in(view.pages, view.place, sent.turn, sent.call)? == Some(epoch.epoch.number))
+}
+
+fn newest_sent(record: &SessionRecord) -> Option<SentBlock> {
+    record.sent.filter(|sent| sent.turn + 1 == record.tally.turns)
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.
