@@ -426,7 +426,8 @@ class SessionCore:
         """Assembles a prompt; `degraded` is why the question has no vector, where there is an embedder."""
     def messages(self, first: int, limit: int) -> list[Message]:
         """Messages from `first` on, at most `limit`."""
-    def turn(self, number: int) -> StoredTurn: ...
+    def turn(self, number: int, known: tuple[int, tuple[int, int]] | None) -> StoredTurn:
+        """A turn; `known` is how many of its first calls the caller has, and the mark that they were read with."""
     def sent_prompt(self, turn: int, call: int, reply: int, added_at: datetime) -> PromptCore | None:
         """The prompt that a call was sent."""
     def rewind(self, index: int) -> None: ...

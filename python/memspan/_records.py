@@ -123,11 +123,16 @@ class StoredCall:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn as it is stored: what `memspan.transcript.Turn` shows."""
+    """A turn as it is stored: what `memspan.transcript.Turn` shows.
+
+    `calls` begins behind the `first` calls that the reader knew; `mark` is another once a message was taken back or redacted.
+    """
 
     number: int
     start: int
     end: int
+    mark: tuple[int, int]
+    first: int
     calls: tuple[StoredCall, ...]
 
 

@@ -92,8 +92,9 @@ class Turn:
     calls: tuple[Call, ...]
     _core: SessionCore
 
-    def __init__(self, core: SessionCore, turn: StoredTurn) -> None:
-        values = (core, tuple(Call(**vars(call), turn=turn.number, _core=core) for call in turn.calls), turn.end, turn.number, turn.start)
+    def __init__(self, core: SessionCore, turn: StoredTurn, known: tuple[Call, ...] = ()) -> None:
+        read = tuple(Call(**vars(call), turn=turn.number, _core=core) for call in turn.calls)
+        values = (core, known[: turn.first] + read, turn.end, turn.number, turn.start)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -209,7 +210,7 @@ class Turns(Sequence[Turn]):
         return f"<{_length(self)}turns of session {self._core.id!r}>"
 
     def _page(self, first: int, limit: int) -> list[Turn]:
-        return [Turn(self._core, self._core.turn(number)) for number in range(first, first + limit)]
+        return [Turn(self._core, self._core.turn(number, None)) for number in range(first, first + limit)]
 
 
 def _length(view: Sequence[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan.session_tools import SessionTools
-from memspan.transcript import Messages, Turns
+from memspan.transcript import Messages, Turn, Turns
 from memspan.versions import Versions
 from memspan.working import stored_budget
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 class SessionPart:
     """A session without its calls."""
 
-    __slots__ = ("_core", "_results", "_scope", "_store")
+    __slots__ = ("_answered", "_core", "_results", "_scope", "_store")
 
     def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore, results: ToolResults | None = None) -> None:
         self._results = results
         self._store = store
         self._scope = scope
         self._core = core
+        self._answered: tuple[Turn, tuple[int, int]] | None = None  # the turn of the last reply added here, and its mark
 
     @property
     def _session(self) -> Session:

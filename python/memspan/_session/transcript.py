@@ -58,7 +58,7 @@ class Transcript(SessionPart):
         Raises:
             NotFound: The session has no such turn.
         """
-        return Turn(self._core, self._core.turn(number))
+        return Turn(self._core, self._core.turn(number, None))
 
     @property
     def pending_tool_calls(self) -> tuple[ToolCall, ...]:
@@ -205,7 +205,16 @@ class Transcript(SessionPart):
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
         self._store.windows.watch(self._scope, self._core)
-        return self.turn(replied.turn)
+        return self._turn_of_reply(replied.turn)
+
+    def _turn_of_reply(self, number: int) -> Turn:
+        """The turn of a reply that was added: its earlier calls are those of the turn returned last, where they still hold."""
+        last = self._answered if self._answered is not None and self._answered[0].number == number else None
+        calls = () if last is None else last[0].calls
+        stored = self._core.turn(number, None if last is None else (len(calls), last[1]))
+        turn = Turn(self._core, stored, calls)
+        self._answered = (turn, stored.mark)
+        return turn
 
     def rewind(self, index: int) -> None:
         """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.

@@ -100,7 +100,7 @@ calls! {
             session.learn_cost(&prompt, tokens.0, now);
         usage(first: u64, limit: u64) Waits |session| session.usage(first, limit);
         fill() Short |session| session.fill();
-        turn(number as "a turn's number": u64) Short |session| session.turn(number);
+        turn(number as "a turn's number": u64, known: Option<(u16, (u64, u64))>) Short |session| session.turn_beyond(number, known);
         sent_prompt(turn: u64, call: u16, reply: u64, added_at: Moment) Long |session, now| {
             let call = CallId { number: call, reply, added_at: added_at.0 };
             Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::new(&it.named, replayed)))

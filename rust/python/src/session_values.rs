@@ -33,7 +33,7 @@ shows! {
     }
     Granted as StoredGrant |it| { section = it.0, floor = it.1.floor, weight = it.1.weight, ceiling = it.1.most() }
     CallUsage as StoredUsage |it| { turn, call, model, planned, counted, billed = it.billed.map(|tokens| Billed(tokens, None)) }
-    TurnView as StoredTurn |it| { number, start, end, calls = Tuple(it.calls) }
+    TurnView as StoredTurn |it| { number, start, end, mark, first, calls = Tuple(it.calls) }
     Call as StoredCall |it| {
         number, reply, added_at = Moment(it.added_at), response_id, model, finish, sent = it.sent.is_some(),
         usage = it.usage_tokens.map(|tokens| Billed(tokens, it.usage.and_then(|raw| String::from_utf8(raw).ok())))

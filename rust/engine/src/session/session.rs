@@ -85,7 +85,11 @@ pub struct TurnView {
     pub start: u64,
     /// The message behind its last.
     pub end: u64,
-    /// The calls of its models, in order.
+    /// Equal in two reads of a session where no message of it was taken back or redacted between them: its calls are the same then.
+    pub mark: (u64, u64),
+    /// How many of its calls the reader knew.
+    pub first: u16,
+    /// The other calls of its models, in order.
     pub calls: Vec<Call>,
 }
 
@@ -204,6 +208,12 @@ impl Session<'_> {
 
     /// A turn with its calls.
     pub fn turn(&self, number: u64) -> Result<TurnView> {
+        self.turn_beyond(number, None)
+    }
+
+    /// The same without the calls that the caller has read: `known` is how many of the first those are, and the mark they were read with.
+    /// All calls where the mark is another by now.
+    pub fn turn_beyond(&self, number: u64, known: Option<(u16, (u64, u64))>) -> Result<TurnView> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let turns = status.record.tally.turns;
@@ -217,7 +227,9 @@ impl Session<'_> {
             let start = TurnRecord::read(pages, status.place, number)?.start;
             let next = if number + 1 < turns { Some(TurnRecord::read(pages, status.place, number + 1)?.start) } else { None };
             let end = next.unwrap_or(status.record.tally.messages);
-            Ok(TurnView { number, start, end, calls: Call::of_turn(pages, status.place, number)? })
+            let mark = (u64::from(status.place.partition) << 32 | u64::from(status.place.session), status.record.edits);
+            let first = known.filter(|(_, then)| *then == mark).map_or(0, |(first, _)| first);
+            Ok(TurnView { number, start, end, mark, first, calls: Call::of_turn_from(pages, status.place, number, first)? })
         })
     }
 

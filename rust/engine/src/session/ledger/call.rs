@@ -343,7 +343,12 @@ impl Call {
 
     /// The calls of a turn, in order.
     pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: SessionKey, turn: u64) -> Result<Vec<Self>> {
-        (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
+        Self::of_turn_from(pages, place, turn, 0)
+    }
+
+    /// The same from call `first` on.
+    pub(in crate::session) fn of_turn_from<P: Pages>(pages: &P, place: SessionKey, turn: u64, first: u16) -> Result<Vec<Self>> {
+        (first..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }
 
     /// Writes it, without the passages of documents that are gone.
