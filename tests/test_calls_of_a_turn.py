@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,9 +32,9 @@ def reply(session: memspan.Session, number: int) -> Any:
 
 def test_a_reply_reads_no_call_of_its_turn_again(session: memspan.Session) -> None:
     turns = [reply(session, number) for number in range(20)]
-    for before, after in zip(turns, turns[1:], strict=False):
+    for before, after in pairwise(turns):
         assert len(after.calls) == len(before.calls) + 1
-        assert all(one is other for one, other in zip(before.calls, after.calls, strict=False)), "the same values, which were not read again"
+        assert all(one is other for one, other in zip(before.calls, after.calls, strict=False)), "they were not read again"
     assert turns[-1].usage.input_tokens == sum(range(21))
     assert [len(turn.calls) for turn in turns] == list(range(1, 21)), "a turn that was returned stays as it was"
 
