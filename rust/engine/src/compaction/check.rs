@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value;
 
 use super::Source;
-use super::cues::asks;
 use super::measures;
 use super::rules::for_each_text;
+use super::said::{Said, Statements};
 use super::summary::{Line, Section, Summary};
 use super::terms::Reader;
-use super::units::{one_line, sentences, units};
+use super::units::{one_line, without_markers};
 use crate::text::exact_identifiers;
 use crate::units::calendar::{is_named, is_short_month};
 
@@ -216,11 +216,14 @@ pub fn check(reply: &str, previous: Option<&Summary>, sources: &[Source]) -> Res
 /// # Errors
 /// The first that it lacks.
 pub fn is_said(text: &str, said: &str) -> Result<(), String> {
-    let source = Words::of(said);
+    is_said_by(text, &[&Said::new(said)])
+}
+
+fn is_said_by(text: &str, said: &[&Said]) -> Result<(), String> {
     check_identifiers(text, said)?;
-    check_words(text, &source)?;
-    measures::check(text, said, &source)?;
-    check_names(text, &source)?;
+    check_words(text, said)?;
+    measures::check(text, said)?;
+    check_names(text, said)?;
     check_quotes(text, said)
 }
 
@@ -270,16 +273,16 @@ fn read_messages(line: &Value) -> Option<Vec<u64>> {
 /// The content of a message.
 #[derive(Default)]
 struct Texts {
-    all: String,
+    all: Said,
     /// Without the arguments of calls and their results.
-    said: String,
+    said: Said,
 }
 
 impl Texts {
     fn add(&mut self, text: &str, said: bool) {
-        self.all.extend([text, "\n"]);
+        self.all.text.extend([text, "\n"]);
         if said {
-            self.said.extend([text, "\n"]);
+            self.said.text.extend([text, "\n"]);
         }
     }
 }
@@ -311,53 +314,55 @@ impl Evidence {
             return Err(format!("it has {} bytes, and a line may have {MAX_LINE_BYTES}", text.len()));
         }
         let binds = matches!(section, Section::Constraints | Section::Decisions);
-        let mut evidence = String::new();
-        for index in messages {
-            let texts = self.texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?;
-            evidence.push_str(if binds { &texts.said } else { &texts.all });
-        }
-        if binds && evidence.is_empty() {
+        let Self { texts, reader } = self;
+        let of = |index: &u64| {
+            let texts = texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?;
+            Ok(if binds { &texts.said } else { &texts.all })
+        };
+        let said = messages.iter().map(of).collect::<Result<Vec<&Said>, String>>()?;
+        if binds && said.iter().all(|one| one.text.is_empty()) {
             return Err("only calls of tools and their results say it, and what binds is what people said".into());
         }
-        is_said(text, &evidence)?;
-        self.check_support(section, text, &evidence)
+        is_said_by(text, &said)?;
+        check_support(section, text, &said, reader)
     }
+}
 
-    /// Most of a line must be what its messages are about, and it must not turn them round.
-    fn check_support(&mut self, section: Section, text: &str, said: &str) -> Result<(), String> {
-        let terms = self.reader.every(text);
-        let all: HashSet<u64> = self.reader.every(said).into_iter().collect();
-        let common = |other: &HashSet<u64>| terms.iter().filter(|term| other.contains(term)).count() * 256 / terms.len().max(1);
-        if common(&all) < LEAST_SUPPORT {
-            return Err("less than half of it is in its messages".into());
-        }
-        if section == Section::Questions {
-            return Ok(());
-        }
-        let mut closest = (0, String::new());
-        for unit in units(said) {
-            for sentence in sentences(&unit).into_iter().filter(|sentence| !asks(sentence)) {
-                let shared = common(&self.reader.every(sentence).into_iter().collect());
-                if shared > closest.0 {
-                    closest = (shared, sentence.to_owned());
-                }
-            }
-        }
-        if closest.0 >= RESTATES && negates(&closest.1) != negates(text) {
-            return Err(format!("it reverses what was said: {:?}", closest.1.chars().take(120).collect::<String>()));
-        }
-        Ok(())
+/// Both for a line of events.
+#[cfg(test)]
+pub(super) fn is_supported(text: &str, said: &[&Said], reader: &mut Reader) -> Result<(), String> {
+    is_said_by(text, said).and_then(|()| check_support(Section::Summary, text, said, reader))
+}
+
+/// Most of a line must be what its messages are about, and it must not turn them round.
+fn check_support(section: Section, text: &str, said: &[&Said], reader: &mut Reader) -> Result<(), String> {
+    let terms = reader.every(text);
+    let said: Vec<&Statements> = said.iter().map(|one| one.statements(reader)).collect();
+    let common = terms.iter().filter(|term| said.iter().any(|one| one.has(**term))).count();
+    if common * 256 / terms.len().max(1) < LEAST_SUPPORT {
+        return Err("less than half of it is in its messages".into());
     }
+    if section == Section::Questions {
+        return Ok(());
+    }
+    let mut closest = (0, "");
+    for one in said.into_iter().filter_map(|one| one.closest(&terms)) {
+        closest = if one.0 > closest.0 { one } else { closest };
+    }
+    if closest.0 >= RESTATES && negates(closest.1) != negates(text) {
+        return Err(format!("it reverses what was said: {:?}", closest.1.chars().take(120).collect::<String>()));
+    }
+    Ok(())
 }
 
 pub(super) fn negates(text: &str) -> bool {
     words(text).any(|(_, word)| NEGATIONS.contains(&word.as_str()))
 }
 
-fn check_identifiers(text: &str, said: &str) -> Result<(), String> {
+fn check_identifiers(text: &str, said: &[&Said]) -> Result<(), String> {
     let mut missing = None;
     exact_identifiers(text, |range| {
-        if missing.is_none() && !has_whole(said, &text[range.clone()]) {
+        if missing.is_none() && !said.iter().any(|one| has_whole(&one.text, &text[range.clone()])) {
             missing = Some(text[range].to_owned());
         }
     });
@@ -365,10 +370,10 @@ fn check_identifiers(text: &str, said: &str) -> Result<(), String> {
 }
 
 /// A word with a hyphen, `payments-db`, that the messages do not have: it may name something.
-fn foreign_compound(text: &str, said: &str) -> Option<String> {
-    let said = said.to_lowercase();
+fn foreign_compound(text: &str, said: &[&Said]) -> Option<String> {
+    let has = |word: &str| said.iter().any(|one| one.lower().contains(word));
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.filter(|word| word.contains('-')).find(|word| !said.contains(&word.to_lowercase())).map(str::to_owned)
+    words.filter(|word| word.contains('-')).find(|word| !has(&word.to_lowercase())).map(str::to_owned)
 }
 
 /// Whether an identifier stands in a text and is not a piece of a longer one.
@@ -392,7 +397,8 @@ fn continues(edge: char, beside: &[char]) -> bool {
     }
 }
 
-/// The words of some messages, folded.
+/// The words of a message, folded.
+#[derive(Debug)]
 pub(super) struct Words(HashSet<String>);
 
 impl Words {
@@ -422,13 +428,14 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
     })
 }
 
-fn check_words(text: &str, source: &Words) -> Result<(), String> {
+fn check_words(text: &str, said: &[&Said]) -> Result<(), String> {
+    let has = |word: &str| said.iter().any(|one| one.words().0.contains(word));
     for (_, word) in words(text) {
         let number = NUMBER_WORDS.iter().find(|(name, _)| *name == word);
-        if number.is_some_and(|(name, digits)| !source.0.contains(*name) && !source.0.contains(*digits)) {
+        if number.is_some_and(|(name, digits)| !has(name) && !has(digits)) {
             return Err(format!("the number {word:?} is not in its messages"));
         }
-        if (DATE_WORDS.contains(&word.as_str()) || is_named(&word) || is_short_month(&word)) && word != "may" && !has_date(source, &word) {
+        if (DATE_WORDS.contains(&word.as_str()) || is_named(&word) || is_short_month(&word)) && word != "may" && !has_date(&has, &word) {
             return Err(format!("the date {word:?} is not in its messages"));
         }
     }
@@ -436,15 +443,15 @@ fn check_words(text: &str, source: &Words) -> Result<(), String> {
 }
 
 /// A day or a month by its own name, or by its first three letters.
-fn has_date(source: &Words, word: &str) -> bool {
-    source.0.contains(word) || word.len() > 5 && word.get(..3).is_some_and(|short| source.0.contains(short))
+fn has_date(has: &impl Fn(&str) -> bool, word: &str) -> bool {
+    has(word) || word.len() > 5 && word.get(..3).is_some_and(has)
 }
 
 /// Capitalised words are names, but for those that begin a sentence and are ordinary there.
-fn check_names(text: &str, source: &Words) -> Result<(), String> {
+fn check_names(text: &str, said: &[&Said]) -> Result<(), String> {
     for (start, word) in words(text) {
         let capital = text[start..].chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);
-        if !capital || source.has(&word) {
+        if !capital || said.iter().any(|one| one.words().has(&word)) {
             continue;
         }
         let before = text[..start].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '\u{201c}'));
@@ -456,10 +463,15 @@ fn check_names(text: &str, source: &Words) -> Result<(), String> {
     Ok(())
 }
 
-fn check_quotes(text: &str, said: &str) -> Result<(), String> {
+fn check_quotes(text: &str, said: &[&Said]) -> Result<(), String> {
     const MARKS: [(char, char); 6] =
         [('"', '"'), ('\u{201c}', '\u{201d}'), ('\u{ab}', '\u{bb}'), ('`', '`'), ('\u{300c}', '\u{300d}'), ('\u{201e}', '\u{201c}')];
-    let said = one_line(said);
+    if !text.contains(MARKS.map(|(open, _)| open)) {
+        return Ok(());
+    }
+    let flat: Vec<&str> = said.iter().map(|one| one.flat()).filter(|flat| !flat.is_empty()).collect();
+    let said = flat.join(" "); // a quotation may go on in the next message
+    let said = without_markers(&said);
     for (open, close) in MARKS {
         let mut rest = text;
         while let Some((_, after)) = rest.split_once(open) {

@@ -4,7 +4,10 @@
 //! people write "$30", "30s" and "30 to 60 seconds", before it or up to three words behind. A number that the source gives no unit may have
 //! one that the source names elsewhere.
 
-use super::check::{NUMBER_WORDS, Words};
+use std::collections::HashMap;
+
+use super::check::NUMBER_WORDS;
+use super::said::Said;
 
 /// Words and signs for the same unit. A sign that stands for several is in several.
 const UNITS: [&[&str]; 32] = [
@@ -54,23 +57,54 @@ enum Token {
     Stop,
 }
 
-/// Holds the numbers of a line with their units against what was said.
+/// The numbers and the words of a text.
+#[derive(Debug)]
+pub(super) struct Measures {
+    tokens: Vec<Token>,
+    /// The places of each number.
+    numbers: HashMap<String, Vec<usize>>,
+    /// The units that it names: a bit for each of [`UNITS`].
+    named: u32,
+}
+
+impl Measures {
+    pub(super) fn of(text: &str) -> Self {
+        let (tokens, mut numbers, mut named) = (tokens(text), HashMap::<String, Vec<usize>>::new(), 0);
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                Token::Number(number) => numbers.entry(number.clone()).or_default().push(at),
+                Token::Word(word) => named |= units_of(word),
+                Token::Stop => {}
+            }
+        }
+        Self { tokens, numbers, named }
+    }
+}
+
+/// Where a number stands: a text and a place in it.
+type Place<'s> = (&'s [Token], usize);
+
+/// Holds the numbers of a line with their units against the texts of its messages.
 ///
 /// # Errors
 /// The first that has another unit there.
-pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String> {
-    let (line, said) = (tokens(text), tokens(said));
+pub(super) fn check(text: &str, said: &[&Said]) -> Result<(), String> {
+    let line = tokens(text);
     for (at, token) in line.iter().enumerate() {
         let Token::Number(number) = token else { continue };
-        let places: Vec<usize> = (0..said.len()).filter(|place| said[*place] == *token).collect();
+        let places = said.iter().flat_map(|one| {
+            let measures = one.measures();
+            measures.numbers.get(number).into_iter().flatten().map(|place| (&*measures.tokens, *place))
+        });
+        let places: Vec<Place> = places.collect();
         for word in [sign_before(&line, at), word_at(&line, at + 1)].into_iter().flatten() {
-            if !is_given(word, &places, &said, source) {
+            if !is_given(word, &places, said) {
                 return Err(format!("the unit of \"{number} {word}\" is not in its messages"));
             }
         }
         if let Some(rate) = rate_of(&line, at)
             && !places.is_empty()
-            && places.iter().all(|place| rate_of(&said, *place).is_some_and(|other| !is_same(rate, other)))
+            && places.iter().all(|(said, place)| rate_of(said, *place).is_some_and(|other| !is_same(rate, other)))
         {
             return Err(format!("\"{number} per {rate}\" is not in its messages"));
         }
@@ -79,14 +113,14 @@ pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String
 }
 
 /// Whether the source gives a number, which stands at some places of it, the unit `word`, or another word, which is not a unit.
-fn is_given(word: &str, places: &[usize], said: &[Token], source: &Words) -> bool {
+fn is_given(word: &str, places: &[Place], said: &[&Said]) -> bool {
     if is_unit(word) {
-        let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));
-        let given = |place: &usize| unit_of(said, *place, REACH).map_or_else(named, |unit| is_same(word, unit));
+        let named = || said.iter().any(|one| one.measures().named & units_of(word) != 0);
+        let given = |(said, place): &Place| unit_of(said, *place, REACH).map_or_else(named, |unit| is_same(word, unit));
         return places.is_empty() || places.iter().any(given);
     }
-    let with_another = !places.is_empty() && places.iter().all(|place| unit_of(said, *place, 1).is_some());
-    !with_another || word.len() < 4 || source.has(word)
+    let with_another = !places.is_empty() && places.iter().all(|(said, place)| unit_of(said, *place, 1).is_some());
+    !with_another || word.len() < 4 || said.iter().any(|one| one.words().has(word))
 }
 
 fn word_at(tokens: &[Token], at: usize) -> Option<&str> {
@@ -112,11 +146,16 @@ fn unit_of(said: &[Token], place: usize, reach: usize) -> Option<&str> {
 }
 
 fn is_unit(word: &str) -> bool {
-    UNITS.iter().any(|unit| unit.contains(&word))
+    units_of(word) != 0
 }
 
 fn is_same(word: &str, other: &str) -> bool {
-    UNITS.iter().any(|unit| unit.contains(&word) && unit.contains(&other))
+    units_of(word) & units_of(other) != 0
+}
+
+/// The units that a word stands for: a bit for each of [`UNITS`].
+fn units_of(word: &str) -> u32 {
+    (0..UNITS.len()).filter(|at| UNITS[*at].contains(&word)).fold(0, |all, at| all | 1 << at)
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -164,7 +203,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str, said: &str) -> bool {
-        check(text, said, &Words::of(said)).is_ok()
+        check(text, &[&Said::new(said)]).is_ok()
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod questions;
 pub mod request;
 mod revisions;
 mod rules;
+mod said;
 mod summary;
 mod terms;
 #[cfg(test)]

@@ -123,11 +123,34 @@ fn is_abbreviation(before: &str, behind: &str) -> bool {
 /// A text on one line: white space and control characters become single spaces, markers of list items go.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if out.is_empty() && (word.bytes().all(|byte| matches!(byte, b'-' | b'*' | b'#' | b'>' | b'=' | b'|')) || word == "\u{2022}") {
-            continue;
-        }
+    joined(words(text).skip_while(|word| is_marker(word)))
+}
+
+/// The same with the markers that it begins with.
+pub(super) fn flat(text: &str) -> String {
+    joined(words(text))
+}
+
+/// A text that [`flat`] made, without those.
+pub(super) fn without_markers(flat: &str) -> &str {
+    let mut rest = flat;
+    while let Some((_, behind)) = rest.split_once(' ').filter(|(word, _)| is_marker(word)) {
+        rest = behind;
+    }
+    if is_marker(rest) { "" } else { rest }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
+}
+
+fn is_marker(word: &str) -> bool {
+    word.bytes().all(|byte| matches!(byte, b'-' | b'*' | b'#' | b'>' | b'=' | b'|')) || word == "\u{2022}"
+}
+
+fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
+    let mut out = String::new();
+    for word in words {
         if !out.is_empty() {
             out.push(' ');
         }
