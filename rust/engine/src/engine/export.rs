@@ -175,6 +175,8 @@ impl Values for Lines {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::super::erase::{empty_step, unlink};
     use super::*;
     use crate::collection::{CollectionName, NewDocument, Prepared};
@@ -183,6 +185,8 @@ mod tests {
     use crate::models::Model;
     use crate::scope::{Scope, ScopeType};
     use crate::session::{NewMessage, Options, Session};
+    use crate::store::envelope::ENVELOPE_BYTES;
+    use crate::store::pages::Pages as _;
     use crate::store::vault::StoreKey;
 
     struct Place(PathBuf);
@@ -250,6 +254,36 @@ mod tests {
             engine.remember(scope, NewMemory { ttl, ..NewMemory::new(format!("{word} has port {number}")) }, 1).unwrap();
         }
         talk(engine, scope, word);
+    }
+
+    #[test]
+    fn an_encrypted_store_is_written_without_keeping_what_was_decrypted() {
+        let place = Place::new("kept");
+        let engine = place.open("store", true, false);
+        fill(&engine, &user("u"), "zqkept");
+        let read = engine.store().read(|snapshot| {
+            let (pages, gone) = without_remains(snapshot)?;
+            let (before, mut out) = (snapshot.kept(), Vec::new());
+            let written = export::write(&pages, &gone, &mut out)?;
+            let kept = [before, snapshot.kept()];
+            let (mut shown, mut seen) = (Vec::new(), Vec::new());
+            let entry = |key: &[u8], value: &[u8]| (key.to_vec(), value[..4].to_vec(), value[ENVELOPE_BYTES..].to_vec());
+            let mut look = |key: &[u8], value: &[u8]| {
+                shown.push(entry(key, value));
+                Ok(ControlFlow::Continue(()))
+            };
+            pages.look_through(&[0], &[u8::MAX; 32], &mut look)?;
+            pages.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
+                seen.push(entry(key, value));
+                Ok(ControlFlow::Continue(()))
+            })?;
+            assert!(shown == seen, "the same values");
+            assert!(snapshot.kept() as u64 > written, "a scan keeps {} of {written}", snapshot.kept());
+            Ok((written, kept))
+        });
+        let (written, [before, after]) = read.unwrap();
+        assert!(written > 600 && after - before < 4 && before < 20, "of {written} values {before}, then {after}");
+        assert!(place.exported(&engine).contains("zqkept"));
     }
 
     #[test]

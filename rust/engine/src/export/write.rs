@@ -36,10 +36,10 @@ pub fn write<P: Pages>(snapshot: &P, gone: &BTreeSet<Partition>, out: &mut dyn W
     // Of a partition that is being erased the key is gone, so that nobody can look at its values.
     let mut from = vec![0];
     for partition in gone {
-        snapshot.scan(&from, &partition.to_be_bytes(), &mut visit)?;
+        snapshot.look_through(&from, &partition.to_be_bytes(), &mut visit)?;
         from = partition.saturating_add(1).to_be_bytes().to_vec();
     }
-    snapshot.scan(&from, &[u8::MAX; 32], &mut visit)?;
+    snapshot.look_through(&from, &[u8::MAX; 32], &mut visit)?;
     if let Some(Stored { key, .. }) = pending {
         return Err(damaged(&key, "a chunk of a long body is missing"));
     }

@@ -1,6 +1,8 @@
 //! Pages as they would be behind changes that nobody writes down: for one who may only read and has to show what a write would leave.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Range;
+use std::iter::Peekable;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::ops::ControlFlow;
 
@@ -20,6 +22,10 @@ impl<'p, P: Pages> Overlay<'p, P> {
     #[must_use]
     pub fn new(pages: &'p P) -> Self {
         Self { pages, changes: BTreeMap::new() }
+    }
+
+    fn changes_of(&self, from: &[u8], to: &[u8]) -> Changes<'_> {
+        Changes(self.changes.range::<[u8], _>((Included(from), Excluded(to))).peekable())
     }
 
     /// The greatest key at or below `key` of the pages that was not changed.
@@ -65,28 +71,68 @@ impl<P: Pages> Pages for Overlay<'_, P> {
         if from >= to {
             return Ok(());
         }
-        let mut changes = self.changes.range::<[u8], _>((Included(from), Excluded(to))).peekable();
-        let mut flow = ControlFlow::Continue(());
+        let (mut changes, mut flow) = (self.changes_of(from, to), ControlFlow::Continue(()));
         self.pages.scan(from, to, &mut |key, value| {
-            while let Some((put, changed)) = changes.next_if(|(changed, _)| changed.as_slice() < key) {
-                flow = changed.as_ref().map_or(Ok(flow), |value| visit(put, value))?;
+            while let Some((put, changed)) = changes.put_before(key) {
+                flow = visit(put, changed)?;
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
-            flow = match changes.next_if(|(changed, _)| changed.as_slice() == key) {
-                Some((_, changed)) => changed.as_ref().map_or(Ok(flow), |value| visit(key, value))?,
+            flow = match changes.put_at(key) {
+                Some(changed) => changed.map_or(Ok(flow), |changed| visit(key, changed))?,
                 None => visit(key, value)?,
             };
             Ok(flow)
         })?;
-        for (key, value) in changes.filter_map(|(key, changed)| Some((key, changed.as_ref()?))) {
-            if flow.is_break() {
-                break;
-            }
-            flow = visit(key, value)?;
+        while let Some((put, changed)) = changes.put_before(to).filter(|_| flow.is_continue()) {
+            flow = visit(put, changed)?;
         }
         Ok(())
+    }
+
+    fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        if from >= to {
+            return Ok(());
+        }
+        let (mut changes, mut flow) = (self.changes_of(from, to), ControlFlow::Continue(()));
+        self.pages.look_through(from, to, &mut |key, value| {
+            while let Some((put, changed)) = changes.put_before(key) {
+                flow = look(put, changed)?;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+            }
+            flow = match changes.put_at(key) {
+                Some(changed) => changed.map_or(Ok(flow), |changed| look(key, changed))?,
+                None => look(key, value)?,
+            };
+            Ok(flow)
+        })?;
+        while let Some((put, changed)) = changes.put_before(to).filter(|_| flow.is_continue()) {
+            flow = look(put, changed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The changes of a range, in their order, as a walk over the pages meets them.
+struct Changes<'p>(Peekable<Range<'p, Vec<u8>, Option<Vec<u8>>>>);
+
+impl<'p> Changes<'p> {
+    /// The next value that was put before a key.
+    fn put_before(&mut self, key: &[u8]) -> Option<(&'p [u8], &'p [u8])> {
+        loop {
+            let (put, changed) = self.0.next_if(|(changed, _)| changed.as_slice() < key)?;
+            if let Some(changed) = changed {
+                return Some((put, changed));
+            }
+        }
+    }
+
+    /// Where a key was changed: what was put there, if it was not removed.
+    fn put_at(&mut self, key: &[u8]) -> Option<Option<&'p [u8]>> {
+        self.0.next_if(|(changed, _)| changed.as_slice() == key).map(|(_, changed)| changed.as_deref())
     }
 }
 
@@ -115,12 +161,14 @@ mod tests {
 
     /// The first entries from a key on.
     fn entries<P: Pages>(pages: &P, from: &[u8], most: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let mut found = Vec::new();
-        let scanned = pages.scan(from, &at(&[6, 2]), &mut |key, value| {
-            found.push((key.to_vec(), value.to_vec()));
-            Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        });
-        scanned.unwrap();
+        let (mut found, mut seen) = (Vec::new(), Vec::new());
+        let take = |all: &mut Vec<(Vec<u8>, Vec<u8>)>, key: &[u8], value: &[u8]| {
+            all.push((key.to_vec(), value.to_vec()));
+            Ok(if all.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        };
+        pages.scan(from, &at(&[6, 2]), &mut |key, value| take(&mut found, key, value)).unwrap();
+        pages.look_through(from, &at(&[6, 2]), &mut |key, value| take(&mut seen, key, value)).unwrap();
+        assert_eq!(found, seen);
         found
     }
 

@@ -50,6 +50,11 @@ pub trait Pages {
 
     /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()>;
+
+    /// Shows `look` every entry as [`Self::scan`] does. A value is gone once it was looked at: an encrypted store keeps none of them.
+    fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.scan(from, to, &mut |key, value| look(key, value))
+    }
 }
 
 /// A write transaction: reads see its own writes.

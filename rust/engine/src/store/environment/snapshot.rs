@@ -45,6 +45,12 @@ impl Snapshot {
         self.pages.check_free(self.free, true)
     }
 
+    /// How many decrypted values it has handed out and keeps.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Its tree.
     #[must_use]
     pub fn tree(&self) -> &Tree {
@@ -96,6 +102,13 @@ impl Pages for Snapshot {
             None => self.pages.scan(from, to, visit),
             Some(vault) => self.pages.scan(from, to, &mut |key, stored| visit(key, self.reveal(vault, key, stored)?)),
         }
+    }
+
+    fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.pages.scan(from, to, &mut |key, stored| match &self.vault {
+            None => look(key, stored),
+            Some(vault) => vault.show(key, stored, |record| self.pages.get(record), |value| look(key, value)),
+        })
     }
 
     fn scan_stored<'p>(

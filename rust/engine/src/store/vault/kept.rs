@@ -1,4 +1,5 @@
-//! The decrypted values that a snapshot or transaction has handed out: they stay until it ends.
+//! The decrypted values that a snapshot or transaction has handed out: they stay until it ends. One who goes through a whole store looks at
+//! each value without having it handed out ([`super::Vault::show`]).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,12 @@ impl Kept {
         // SAFETY: the bytes belong to the value behind the Arc and move with nothing. It is let go of by `let_go`, which needs an exclusive
         // borrow and so ends all that were handed out, or with `self`. Nobody writes to a value that is behind an Arc.
         unsafe { &*bytes }
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Lets go of them where they are many: nobody looks at one any more, since the borrow is exclusive.

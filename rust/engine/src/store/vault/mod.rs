@@ -235,10 +235,32 @@ impl Vault {
         if let Some(plain) = self.cache.get(&tag, key) {
             return Ok(kept.keep(plain));
         }
+        let data_key = self.data_key_of(key, committed)?;
+        self.reveal_anew(kept, &data_key, key, tag, stored)
+    }
+
+    /// Shows the plain value of what is stored at `key`, and keeps it nowhere: one who goes through a store reads each value once.
+    pub fn show<'s, T>(
+        &'s self,
+        key: &[u8],
+        stored: &[u8],
+        committed: impl FnOnce(&[u8]) -> Result<Option<&'s [u8]>>,
+        look: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<T> {
+        if is_exempt(key) {
+            return look(stored);
+        }
+        let tag = tag_of(key, stored)?;
+        match self.cache.get(&tag, key) {
+            Some(plain) => look(plain.value.bytes()),
+            None => look(self.vouched(&*self.data_key_of(key, committed)?, key, stored)?.bytes()),
+        }
+    }
+
+    fn data_key_of<'s>(&self, key: &[u8], committed: impl FnOnce(&[u8]) -> Result<Option<&'s [u8]>>) -> Result<Arc<Cipher>> {
         let partition = u32_at(key, 0).ok_or_else(|| damaged(key, "its key is too short"))?;
         let data_key = self.data_key(partition, committed)?;
-        let data_key = data_key.ok_or_else(|| damaged(key, "the data key of its partition is not there: it was erased, or is damaged"))?;
-        self.reveal_anew(kept, &data_key, key, tag, stored)
+        data_key.ok_or_else(|| damaged(key, "the data key of its partition is not there: it was erased, or is damaged"))
     }
 
     /// The same with the data key.
@@ -251,12 +273,17 @@ impl Vault {
     }
 
     fn reveal_anew<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], tag: cache::Tag, stored: &[u8]) -> Result<&'s [u8]> {
+        let plain = Arc::new(Plain { key: Key::from_slice(key)?, tag, value: self.vouched(data_key, key, stored)? });
+        self.cache.put(&plain);
+        Ok(kept.keep(plain))
+    }
+
+    /// The plain value, with an envelope that needs no check and must not be stored.
+    fn vouched(&self, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<Secret> {
         let mut value = self.opened(data_key, key, stored)?;
         envelope::seal_vouched(stored[0], stored[1], value.bytes_mut());
         verified::note(value.bytes()); // nothing is known any more of what lay here before
-        let plain = Arc::new(Plain { key: Key::from_slice(key)?, tag, value });
-        self.cache.put(&plain);
-        Ok(kept.keep(plain))
+        Ok(value)
     }
 
     /// The plain value as it may be stored, envelope included.
