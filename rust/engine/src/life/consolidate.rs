@@ -6,6 +6,7 @@
 //! word of theirs differs. One transaction a cluster: a process that dies between two has merged some clusters and none by half. A merged
 //! memory is no longer a candidate.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -109,21 +110,22 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
 /// The groups of a cluster by rules: groups of memories with the same names, numbers and denials, of events also the day, each with the
 /// place of the one that stands for it. A group of one stays as it is.
 fn groups(cluster: &[Memory]) -> Vec<Group> {
-    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    let (mut groups, mut known): (Vec<Vec<usize>>, HashMap<Vec<String>, usize>) = Default::default();
     for (at, memory) in cluster.iter().enumerate() {
         let mut marks = marks(&memory.text);
         marks.extend(memory.kind.day(memory.occurred_at).map(|day| format!("day {day}"))); // no word has a space
-        match groups.iter_mut().find(|(known, _)| *known == marks) {
-            Some((_, places)) => places.push(at),
-            None => groups.push((marks, vec![at])),
+        let group = *known.entry(marks).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[group].push(at);
     }
     let best = |places: &[usize]| {
         let end = |at: &usize| cluster[*at].expires_at.unwrap_or(i64::MAX);
         let value = |at: &usize| (end(at), cluster[*at].importance.to_bits(), cluster[*at].text.len(), cluster[*at].number);
         places.iter().copied().max_by_key(value).unwrap_or_default()
     };
-    groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()
+    groups.into_iter().filter(|places| places.len() >= 2).map(|places| Group { stands: best(&places), places }).collect()
 }
 
 /// More words than these are compared as they stand.
