@@ -110,7 +110,7 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
 /// The groups of a cluster by rules: groups of memories with the same names, numbers and denials, of events also the day, each with the
 /// place of the one that stands for it. A group of one stays as it is.
 fn groups(cluster: &[Memory]) -> Vec<Group> {
-    let (mut groups, mut known): (Vec<Vec<usize>>, HashMap<Vec<String>, usize>) = Default::default();
+    let (mut groups, mut known) = (Vec::<Vec<usize>>::new(), HashMap::<Vec<String>, usize>::new());
     for (at, memory) in cluster.iter().enumerate() {
         let mut marks = marks(&memory.text);
         marks.extend(memory.kind.day(memory.occurred_at).map(|day| format!("day {day}"))); // no word has a space
