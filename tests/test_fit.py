@@ -145,7 +145,11 @@ def test_nothing_and_generators_and_tuples_are_messages_too() -> None:
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        (5, "must be a list"),
+        (5, "must be several, and this is one int"),
+        ("abc", "must be several, and this is one str"),
+        (b"abc", "must be several, and this is one bytes"),
+        ({"role": "user", "content": "x"}, "must be several, and this is one dict"),
+        (None, "must be several, and this is one NoneType"),
         ([5], "JSON object"),
         ([{"role": "tool", "tool_call_id": "c1", "content": "x"}], "without its call"),
         ([{"role": "user", "content": "x"}, tool_round(1, "x", anthropic=False)[0]], "without its result"),

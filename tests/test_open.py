@@ -166,9 +166,9 @@ class Listens:
         ({"clock": 5}, "clock"),
         ({"embedder": object()}, "embedder"),
         ({"on_event": 5}, "on_event"),
-        ({"on_event": listens}, "on_event is a function of an Event, and no coroutine"),
-        ({"on_event": partial(listens)}, "on_event is a function of an Event, and no coroutine"),
-        ({"on_event": Listens()}, "on_event is a function of an Event, and no coroutine"),
+        ({"on_event": listens}, "on_event is a function, and no coroutine"),
+        ({"on_event": partial(listens)}, "on_event is a function, and no coroutine"),
+        ({"on_event": Listens()}, "on_event is a function, and no coroutine"),
         ({"graph": 5}, "graph must be a memspan.GraphOptions, and it is a int"),
     ],
 )

@@ -345,8 +345,10 @@ def test_a_long_text_gives_the_interpreter_up() -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    (5, "an int"),
-    (None, "NoneType"),
+    (5, "content is a str, a message or several messages, and it is of type int"),
+    (None, "content .* NoneType"),
+    (b"abc", "content .* bytes"),
+    (bytearray(b"abc"), "content .* bytearray"),
     ({"role": "user"}, "content"),
     ({"role": "wizard", "content": "x"}, "wizard"),
     ([{"role": "user", "content": "x"}, {"role": "tool", "content": "y"}], "tool_call_id"),

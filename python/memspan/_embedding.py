@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import is_async, is_number, is_whole, kind_of
-from memspan._flags import shown
+from memspan._fence import is_number, is_whole, kind_of
+from memspan._flags import check_function, shown
 from memspan._patience import answered
 from memspan._twins import loop_to_use
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -221,9 +221,7 @@ class Reporter:
     """Calls `on_event`; its exceptions are logged and go no further."""
 
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
-        if on_event is not None and is_async(on_event):
-            rule = "on_event is a function of an Event, and no coroutine"
-            raise InvalidInput(f"opening a store: {rule}, and it is {shown(on_event)}: give a function, which is called synchronously")
+        check_function("opening a store", "on_event", on_event)
         self._on_event = on_event
 
     @property

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memspan._flags import check_kinds
+from memspan._flags import check_function, check_kinds
 from memspan.collection import PathReport, Skipped
 from memspan.exceptions import InvalidInput, NotFound
 
@@ -33,6 +33,7 @@ def add_path(
     progress: Callable[[int, int, str], object] | None,
 ) -> PathReport:
     """See `Collection.add_path`."""
+    check_function("adding a path", "progress", progress)
     check_kinds("adding a path", "a str or a path", "pass one", (str, os.PathLike), path=path)
     given = os.fspath(path)
     if given == "":

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core, _records
 from memspan._copies import of_engine
-from memspan._fence import guarded
-from memspan._flags import check_kinds, shown
+from memspan._fence import guarded, is_mapping, kind_of
+from memspan._flags import check_kinds, check_messages, is_several, shown
 from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
 
@@ -72,6 +72,10 @@ def count_tokens(
         >>> memspan.count_tokens([message, message])
         15
     """
+    if not (isinstance(content, str) or is_mapping(content) or hasattr(content, "model_dump") or is_several(content)):
+        raise InvalidInput(
+            f"counting tokens: content is a str, a message or several messages, and it is of type {kind_of(content)}: pass one of these"
+        )
     return _core.count_tokens(content, model, tools)
 
 
@@ -207,6 +211,7 @@ def fit(
     """
     if overflow not in ("raise", "truncate"):
         raise InvalidInput(f"fitting messages: overflow must be 'raise' or 'truncate', got {shown(overflow)} (overflow=): choose one")
+    check_messages("fitting messages", messages)
     if summary is not None:
         from memspan.compaction.values import Summary  # noqa: PLC0415  few give one
 

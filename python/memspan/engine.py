@@ -12,7 +12,7 @@ from memspan._engine.copies import Copies
 from memspan._engine.paths import local_path
 from memspan._engine.upkeep import Upkeep
 from memspan._fence import fenced, guarded, is_mapping, kind_of
-from memspan._flags import shown
+from memspan._flags import check_flags, shown
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
@@ -261,9 +261,9 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         'added'
     """
     _check_rules(policy, kinds, llm, graph)
-    for name, function in (("clock", clock), ("on_event", on_event)):
-        if not (function is None or callable(function)):
-            raise InvalidInput(f"opening a store: {name} is a function, or None, and it is of type {kind_of(function)}: pass one")
+    if not (clock is None or callable(clock)):
+        raise InvalidInput(f"opening a store: clock is a function, or None, and it is of type {kind_of(clock)}: pass one")
+    check_flags("opening a store", read_only=read_only)
     check_timeout(embed_timeout_seconds)
     folder = local_path("opening a store", path)
     reporter = Reporter(on_event)

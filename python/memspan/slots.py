@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._copies import of_engine
 from memspan._fence import fenced
+from memspan._flags import check_flags
 from memspan._twins import awaitable
 from memspan.exceptions import Error, InvalidInput, NotFound
 
@@ -68,6 +69,7 @@ class Slots(Mapping[str, Any]):
         Raises:
             InvalidInput: `multi=False`, and it has several values now.
         """
+        check_flags("declaring a slot", multi=multi)
         self._core.declare_slot(name, multi)
 
     def __iter__(self) -> Iterator[str]:

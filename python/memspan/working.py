@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._fields import standard_base64
+from memspan._flags import check_flags
 from memspan._results import Breakpoint, Explained
 from memspan._values import dataclass
 from memspan.budget import Budget, Compact, Grant, Item, Order, Recalls, ToolResults, stored_budget
@@ -328,6 +329,7 @@ class Prompt:
             dialect: Whose server it goes to, one of `memspan.dialects`, by default that of the model's vendor. It says how the length of
                 the reply is called, which ids calls may have, where system messages may stand, what a conversation may begin and end with.
         """
+        check_flags("rendering a prompt", stream=stream)
         request: dict[str, Any] = self._core.request("openai", stream, dialect)
         return request
 
@@ -339,6 +341,7 @@ class Prompt:
         Args:
             stream: Ask for a stream.
         """
+        check_flags("rendering a prompt", stream=stream)
         request: dict[str, Any] = self._core.request("anthropic", stream=stream, dialect=None)
         return request
 
@@ -353,6 +356,7 @@ class Prompt:
         Args:
             stream: Ask for a stream.
         """
+        check_flags("rendering a prompt", stream=stream)
         request: dict[str, Any] = self._core.request("openai_responses", stream=stream, dialect=None)
         return request
 

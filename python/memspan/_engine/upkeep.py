@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memspan._embedding import Embedding
 from memspan._engine.part import EnginePart
-from memspan._flags import check_flags
+from memspan._flags import check_flags, check_function, shown
 from memspan._twins import awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -128,6 +128,12 @@ class Upkeep(EnginePart):
             >>> user.recall("tea").mode
             'hybrid'
         """
+        check_function("reembedding a store", "progress", progress)
+        if isinstance(embedder, str):
+            raise InvalidInput(
+                f"reembedding a store: embedder is an object, or None for that of memspan.open, and it is {shown(embedder)}: pass one, for "
+                "instance memspan.embedding.BuiltIn()"
+            )
         if embedder is not None:
             self._store.exchange(Embedding(embedder, self._timeout_seconds), built_in=type(embedder) is BuiltIn)
         if self._core.space is None:

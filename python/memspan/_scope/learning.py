@@ -76,6 +76,7 @@ class Learning(Recalling):
         """
         from memspan._learning import learn  # noqa: PLC0415  what few calls need is not paid for at import
 
+        check_flags("learning", dry_run=dry_run)
         zone = zone_of("learning", timezone)
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run, zone=zone), source)
 
@@ -83,7 +84,6 @@ class Learning(Recalling):
         from memspan._learning import Work  # noqa: PLC0415
         from memspan._refining import check_model  # noqa: PLC0415
 
-        check_flags("learning", dry_run=dry_run)
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)
         return Work(self._scope, self._core.begun(), self._store, llm, timeout_seconds, dry_run, zone)
@@ -147,6 +147,7 @@ class Learning(Recalling):
         """
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
+        check_flags("consolidating", dry_run=dry_run)
         if not is_whole(min_points) or min_points < 2:  # noqa: PLR2004  itself and another
             raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {shown(min_points)}: change it")
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)

@@ -226,6 +226,7 @@ class Remembering(ScopePart):
             >>> [memory.text for memory in user.forget_from(source="web")]
             ['The port is 1']
         """
+        check_flags("forgetting by origin", derived=derived, dry_run=dry_run)
         if source is None and session is None and since is None:
             raise InvalidInput("forgetting by origin: at least one of source=, session= and since= is given, and none is: name one")
         return tuple(self._core.forget_from(source, session, since, derived, dry_run))

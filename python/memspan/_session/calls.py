@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from memspan._flags import check_function
 from memspan._session.transcript import Transcript
 from memspan._twins import awaitable
 from memspan._zones import zone_of
@@ -79,6 +80,7 @@ class Calls(Transcript):
             >>> [(one.section, one.id) for one in prompt.explain() if one.included and one.section in {"recalled", "retrieved"}]
             [('recalled', 'mem-1'), ('retrieved', 'note-7')]
         """
+        check_function("assembling a prompt", "count", count)
         vector, why = None, None
         if self._store.embeds_questions:
             question = self._core.question() if query is None else query
@@ -171,7 +173,10 @@ class Calls(Transcript):
 
         Raises:
             StoreBusy: On entering: another worker held the lease all the time; the message names it. Nothing was added.
+            InvalidInput: An id without a message, or a time out of its range.
         """
+        if message is None and id is not None:
+            raise InvalidInput("taking a lease: id= is the message's, and no message is given: give message= too, or leave id= out")
         row = None if message is None else self._screened_row(NewMessage(message, id))
         return Lease(self._core, seconds, wait_seconds, row, self._written)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
-from memspan._fence import guarded, kind_of
+from memspan._fence import guarded
+from memspan._flags import check_messages
 from memspan.compaction.values import Summary, summary_of
 from memspan.compaction.writing import check_writer, write
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memspan.compaction.writing import Writer
 
 __all__ = ["compact"]
@@ -64,8 +66,7 @@ def compact(
         raise InvalidInput(
             f"compacting: previous must be a memspan.Summary, got a {type(previous).__name__} (previous=): pass what compact() returned"
         )
-    if isinstance(messages, str | bytes | dict) or not isinstance(messages, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"compacting: messages must be several, and this is one {kind_of(messages)}: put it into a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
+    check_messages("compacting", messages)
     check_writer(llm, timeout_seconds)
     given = (*(() if previous is None else previous.recent), *messages)
     before = None if previous is None else previous.to_json()
