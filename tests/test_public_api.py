@@ -8,11 +8,12 @@ import importlib
 import inspect
 import os
 import pkgutil
+import pydoc
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -116,3 +117,20 @@ def test_what_callers_see_is_declared_in_python() -> None:
     for cls in (memspan.Memory, memspan.Message, memspan.Recalled, memspan.Remembered, memspan.Passage):
         documented = set(re.findall(r"^    (\w+): ", inspect.getdoc(cls) or "", re.MULTILINE))
         assert {one.name for one in dataclasses.fields(cls)} - {"_number"} == documented, cls
+
+
+def test_the_help_that_an_error_names_is_there() -> None:
+    """It named `memspan.Slots.declare` and `memspan.load`, which are not there."""
+    from memspan._fence import _place_of  # pyright: ignore[reportPrivateUsage]
+
+    places = 0
+    for name in ("memspan", *(one for one in MODULES if not one.endswith("__main__"))):
+        module = importlib.import_module(name)
+        for owner in [module, *(one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name)]:
+            for member in vars(owner).values():
+                is_guarded = isinstance(member, FunctionType) and member.__code__.co_filename.endswith("_fence.py")
+                if is_guarded and hasattr(member, "__wrapped__"):
+                    place = _place_of(member.__wrapped__)
+                    assert pydoc.locate(place) is member, place
+                    places += 1
+    assert places > 150

@@ -50,7 +50,7 @@ def _take_over(cls: type) -> None:
         for name, member in vars(part).items() if part.__module__.startswith("memspan._") else ():
             if not name.startswith("__") and name not in vars(cls) and isinstance(member, FunctionType | property):
                 if isinstance(member, FunctionType):
-                    member.__qualname__ = f"{cls.__name__}.{name}"
+                    member.__module__, member.__qualname__ = cls.__module__, f"{cls.__name__}.{name}"
                 setattr(cls, name, member)
 
 
@@ -63,13 +63,38 @@ def guarded(plain: _F) -> _F:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is an int or a float; to callers without types a bool is one too, and here it is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether it is a number: an int, a float, or one of numpy's. To callers without types a bool is one too, and here it is not."""
+    return plain_number(value) is not None
 
 
 def is_whole(value: object) -> bool:
-    """The same of an int alone."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """The same of a whole number alone."""
+    return isinstance(plain_number(value), int)
+
+
+def plain_number(value: object) -> int | float | None:
+    """A number as an int or a float of Python's own; `None` of anything else, a bool and a time span of numpy's among it."""
+    if type(value) is int or type(value) is float:
+        return value
+    if value is None or isinstance(value, bool | str):
+        return None
+    from numbers import Integral, Real  # noqa: PLC0415  modules that import is spared, and few numbers are of other types
+    from operator import index  # noqa: PLC0415
+
+    if not isinstance(value, Integral):
+        return float(value) if isinstance(value, Real) else None
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
+def keep_plain(value: object, *names: str) -> None:
+    """Makes numbers of Python's own of the fields of a frozen value."""
+    for name in names:
+        given = getattr(value, name)
+        if given is not None and (plain := plain_number(given)) is not given:
+            object.__setattr__(value, name, plain)
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -150,8 +175,14 @@ def _ours(plain: Callable[..., Any], error: BaseException) -> Error:
         return system_error(f"calling {plain.__qualname__}()", error)
     return InvalidInput(
         f"calling {plain.__qualname__}(): its arguments must be of the types that its docstring names, and one is not ({said}): "
-        f"see help(memspan.{plain.__qualname__})"
+        f"see help({_place_of(plain)})"
     )
+
+
+def _place_of(plain: Callable[..., Any]) -> str:
+    """The name by which `help` finds it: that of the package, where the package has it, or that of its module."""
+    package = sys.modules["memspan"]
+    return f"{'memspan' if hasattr(package, plain.__qualname__.partition('.')[0]) else plain.__module__}.{plain.__qualname__}"
 
 
 def system_error(doing: str, error: OSError, path: object = None) -> Error:

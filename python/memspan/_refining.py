@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memspan._borne_out import borne_out, denies, says_more
 from memspan._core import Limits
-from memspan._fence import is_list, is_mapping
+from memspan._fence import is_list, is_mapping, is_number
 from memspan._flags import shown
 from memspan._patience import answered
 from memspan._values import dataclass
@@ -143,8 +143,7 @@ def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
             f"{doing}: llm must be a function of messages and max_tokens that returns a str, and it is a {type(llm).__name__}: wrap the "
             "client's call in one"
         )
-    is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
-    if not is_number or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:
+    if not is_number(timeout_seconds) or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:
         raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {shown(timeout_seconds)}: give seconds")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
-from memspan._fence import fenced
+from memspan._fence import fenced, is_number, is_whole, keep_plain
 from memspan._flags import shown
 from memspan._values import FrozenDict, dataclass, field
 from memspan.exceptions import InvalidInput
@@ -75,6 +75,7 @@ class Grant:
                     floor=self.floor,
                     ceiling=self.ceiling,
                 )
+        keep_plain(self, "floor", "weight", "ceiling")
 
 
 @fenced
@@ -99,6 +100,7 @@ class Compact:
             _check_share("at", self.at, zero=False, what="a compaction", of="Compact")
         if self.every_turns is not None:
             _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
+        keep_plain(self, "at", "every_turns")
 
 
 @fenced
@@ -133,6 +135,7 @@ class ToolResults:
                 f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got "
                 f"{_kind(self.summarise)} (ToolResults.summarise): wrap the call in one"
             )
+        keep_plain(self, "max_tokens", "keep_rounds")
 
 
 @fenced
@@ -187,6 +190,7 @@ class Budget:
         _check_kind("compact", self.compact, Compact)
         _check_kind("tool_results", self.tool_results, ToolResults)
         object.__setattr__(self, "sections", FrozenDict(self.sections))
+        keep_plain(self, "max_input_tokens", "fill", "output_tokens", "cut_step")
 
     def _check_floors(self) -> None:
         floors = sum(grant.floor for grant in self.sections.values())
@@ -282,6 +286,7 @@ class Recalls:
                 value=shown(self.min_confidence),
             )
         object.__setattr__(self, "roles", roles)
+        keep_plain(self, "memories", "messages", "passages", "min_confidence")
 
 
 @fenced
@@ -327,6 +332,7 @@ class Item:
                 f"{shown(self.score)} (Item.score): scale it",
                 score=shown(self.score),
             )
+        keep_plain(self, "score")
 
 
 def _kind(value: object) -> str:
@@ -334,7 +340,7 @@ def _kind(value: object) -> str:
 
 
 def _is_number(value: object, least: float, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+    return is_number(value) and least <= cast("float", value) <= most
 
 
 def _is_text(value: object) -> bool:
@@ -349,7 +355,7 @@ def _is_near(name: str, ours: str) -> bool:
 
 
 def _check_whole(what: str, name: str, value: object, least: int, most: int) -> None:
-    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+    if is_whole(value) and least <= cast("int", value) <= most:
         return
     where = f"{_CLASSES.get(what, what.split()[1].capitalize())}.{name}"
     raise InvalidInput(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memspan._core import Limits, ScopeCore
-from memspan._fence import fenced, is_mapping, is_number
+from memspan._fence import fenced, is_mapping, is_number, keep_plain, plain_number
 from memspan._flags import shown
 from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
@@ -58,6 +58,8 @@ class Retention:
                 raise InvalidInput(
                     f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {shown(days)}: change it"
                 )
+        keep_plain(self, "sessions_days")
+        object.__setattr__(self, "kinds", {kind: plain_number(days) for kind, days in self.kinds.items()})
 
 
 def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> tuple[int, int]:

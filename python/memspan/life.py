@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, overload
 
-from memspan._fence import fenced, is_async, is_number
+from memspan._fence import fenced, is_async, is_number, keep_plain
 from memspan._flags import check_flags, shown
 from memspan._results import Decision, Relation
 from memspan._values import dataclass, field
@@ -108,6 +108,7 @@ class Policy:
         if not is_number(self.detector_seconds) or not 0 < self.detector_seconds <= _DAY:
             rule = "detector_seconds is a number above 0 and at most a day"
             raise InvalidInput(f"making a policy: {rule}, and it is {shown(self.detector_seconds)}: give seconds")
+        keep_plain(self, "detector_seconds")
 
 
 @fenced
@@ -130,6 +131,7 @@ class KindRule:
         for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
             if given is not None and (not is_number(given) or not 0 < given <= _LONGEST):
                 raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {shown(given)}: change it")
+        keep_plain(self, "ttl_days", "half_life_days", "cap")
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._fence import is_whole, kind_of
 from memspan._flags import check_kinds
 from memspan._session.part import SessionPart
 from memspan._twins import awaitable
 from memspan.compaction.flush import check_flush, flush
 from memspan.compaction.values import Brief, Compaction, Identifiers, ModelSwitch, Summary, summary_of
 from memspan.compaction.writing import Written, check_writer, write
-from memspan.exceptions import BudgetExceeded
+from memspan.exceptions import BudgetExceeded, InvalidInput
 from memspan.versions import Version, text_of, tools_of
 
 if TYPE_CHECKING:
@@ -140,7 +141,10 @@ class Compacting(SessionPart):
             - Agreed: deploy.sh must run on host-7 before Friday.
         """
         check_kinds("making a brief", "a str", "pass a str", str, task=task)
-        check_kinds("making a brief", "an int", "pass an int", int, max_tokens=max_tokens)
+        if not is_whole(max_tokens):
+            raise InvalidInput(
+                f"making a brief: max_tokens must be an int, and it is of type {kind_of(max_tokens)} (max_tokens=): pass an int"
+            )
         check_writer(llm, timeout_seconds)
         model = self.model
         head = f"## Task\n- {' '.join(task.split())}\n"
