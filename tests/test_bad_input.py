@@ -372,3 +372,69 @@ def test_a_number_that_is_too_large_is_told_so(user: memspan.Scope) -> None:
             user.recall("tea", limit=limit)
     with pytest.raises(memspan.InvalidInput, match="at least 0, and it is -1"):
         user.recall("tea", limit=-1)
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda user: memspan.Engine(user._store).user(""), "give the user's own id"),
+        (lambda user: memspan.Engine(user._store).user("u", tenant=""), "give the tenant's own id, or leave it out"),
+        (lambda user: user.session("", model="gpt-4o"), "give the session's own id"),
+        (lambda user: user.collection(""), "give the collection's own id"),
+        (lambda user: user.collection("c").add("", "text"), "give the document's own id"),
+        (lambda user: user.collection("c").add("a", "text", source=""), "give the source's own id, or leave it out"),
+        (lambda user: user.session("s", model="gpt-4o").task("").set("key", 1), "give at least one character"),
+        (lambda user: user.session("s", model="gpt-4o").task("t").set("", 1), "give at least one character"),
+        (lambda user: user.remember("Prefers tea", id=""), "give at least one character, or leave it out"),
+        (lambda user: user.remember("Prefers tea", source=""), "give at least one character, or leave it out"),
+        (lambda user: user.slots.declare("", multi=True), "give at least one character"),
+    ],
+)
+def test_an_empty_name_is_not_to_be_hashed_or_shortened(user: memspan.Scope, call: Callable[[memspan.Scope], object], advice: str) -> None:
+    with pytest.raises(memspan.InvalidInput) as caught:
+        call(user)
+    assert str(caught.value).endswith(f": {advice}")
+
+
+def test_a_name_that_is_too_long_is(user: memspan.Scope) -> None:
+    with pytest.raises(memspan.InvalidInput, match=r"give another id, for instance a hash of this one$"):
+        memspan.Engine(user._store).user("x" * 1_025)
+    with pytest.raises(memspan.InvalidInput, match=r"choose a shorter name$"):
+        user.session("s", model="gpt-4o").task("x" * 1_025).set("key", 1)
+    with pytest.raises(memspan.InvalidInput, match=r"shorten it, or leave it out$"):
+        user.remember("Prefers tea", id="x" * 1_025)
+    with pytest.raises(memspan.InvalidInput, match=r"shorten it$"):
+        user.slots.declare("x" * 1_025, multi=True)
+
+
+def test_a_budget_of_another_type_is_named(user: memspan.Scope) -> None:
+    for given, kind in (("", "a str"), (5, "an int")):
+        with pytest.raises(memspan.InvalidInput, match=f"a memspan.Budget, and it is {kind}: make one of it"):
+            user.session("s", model="gpt-4o", budget=given)  # type: ignore[arg-type]
+
+
+def test_an_export_to_a_folder_is_told_so(memspan_engine: memspan.Engine, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(memspan.StoreIo, match="it is a folder: give the path of a file"):
+        memspan_engine.export(tmp_path / "folder")
+
+
+def test_a_misspelt_part_is_told_the_types_of_both_formats(user: memspan.Scope) -> None:
+    """It named those of Anthropic alone, also in a session of OpenAI."""
+    session = user.session("s", model="gpt-4o")
+    for kind in ("txt", "image_ur"):
+        with pytest.raises(memspan.InvalidInput, match=rf'text, image_url, .* \(OpenAI\), or of text, image, .*, got "{kind}"'):
+            session.add({"role": "user", "content": [{"type": kind, "text": "x"}]})
+    named = memspan.NewMessage({"role": "user", "content": [{"type": "txt", "text": "x"}]}, format="openai")
+    with pytest.raises(memspan.InvalidInput, match="in the openai format must be one of text, image_url"):
+        session.add_many([named])
+    mixed = [{"type": "tool_use", "id": "a", "name": "f", "input": {}}, {"type": "image_url", "image_url": {"url": "https://x/y.png"}}]
+    with pytest.raises(memspan.InvalidInput, match=r"in the anthropic format .* or name the other format"):
+        session.add({"role": "assistant", "content": mixed})
+
+
+def test_another_model_is_told_how_to_open_the_session(user: memspan.Scope) -> None:
+    user.session("s", model="gpt-4o").switch_model("claude-sonnet-4-5")
+    with pytest.raises(memspan.ModelMismatch, match=r"switch_model\(\) .* open_session\(default_model=\)"):
+        user.session("s", model="gpt-4o")
+    assert user.open_session("s", default_model="gpt-4o").model == "claude-sonnet-4-5"

@@ -164,6 +164,14 @@ def refused(tmp_path: Path, text: bytes, says: str, line: int | None = None) -> 
         assert [one.name for one in (tmp_path / "new").iterdir() if one.name.startswith("gen-")] == ["gen-1"]
 
 
+def test_the_export_of_one_user_is_told_from_that_of_a_store(tmp_path: Path) -> None:
+    """It said: give a file that `memspan export` wrote. That command wrote it."""
+    with memspan.open(tmp_path / "of-one") as engine:
+        engine.user("u-42").remember("Prefers tea")
+        engine.user("u-42").export(tmp_path / "one.jsonl", everything=True)
+    refused(tmp_path, (tmp_path / "one.jsonl").read_bytes(), r"line 1: it is the export of one user .* docs/import.md", 1)
+
+
 def test_what_is_no_export_is_refused_with_the_line(exported: Path, tmp_path: Path) -> None:
     lines = exported.read_bytes().split(b"\n")
     joined = b"\n".join

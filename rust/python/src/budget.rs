@@ -5,7 +5,7 @@ use memspan_engine::session::{Recalls, Roles, SessionBudget};
 use pyo3::prelude::*;
 
 use crate::arguments::{Argument, Tokens, checked, field, reads};
-use crate::errors::invalid;
+use crate::errors::{invalid, type_name};
 
 reads! {
     SessionBudget: |name, value| {
@@ -49,7 +49,7 @@ reads! {
 struct GivenGrant(Box<str>, Grant);
 
 fn must_have(value: &Bound<'_, PyAny>, attribute: &str, name: &str, class: &str) -> PyResult<()> {
-    let error = || invalid(value.py(), format!("reading {name}: it must be a {class}, and it is {value}: make one of it"));
+    let error = || invalid(value.py(), format!("reading {name}: it must be a {class}, and it is {}: make one of it", type_name(value)));
     value.getattr(attribute).map(drop).map_err(|_| error())
 }
 

@@ -34,7 +34,8 @@ impl Message {
     pub fn parse_whole(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| not_json(raw))?;
-        let reader = Reader { format: format.unwrap_or_else(|| detect(&object)), arguments, is_reply: false };
+        let (found, detected) = (format.unwrap_or_else(|| detect(&object)), format.is_none());
+        let reader = Reader { format: found, detected, arguments, is_reply: false };
         let message = reader.message(&object)?;
         check_calls(&message)?;
         Ok(message)
@@ -93,6 +94,8 @@ fn check_calls(message: &Message) -> Result<()> {
 #[derive(Clone, Copy)]
 struct Reader {
     format: Format,
+    /// Whether the format is what the shape told.
+    detected: bool,
     arguments: Arguments,
     /// A model's reply: it was paid for, and is kept with parts that nobody here knows.
     is_reply: bool,
@@ -196,8 +199,20 @@ impl Reader {
             _ if is_vendor_kind(&kind, self.format) || self.is_reply && !ELSEWHERE.contains(&&*kind) => {
                 Ok(Part::Vendor { format: self.format, raw: raw.into() })
             }
-            _ => Err(unknown_part(&kind, self.format, place)),
+            _ => Err(self.unknown_part(&kind, place)),
         }
+    }
+
+    /// A misspelt type tells no format: then the types of both are named.
+    fn unknown_part(self, kind: &str, place: Position<'_>) -> Error {
+        let got = format!("\"{kind}\"");
+        if self.detected && !OPENAI_PARTS.split(", ").any(|one| one == kind) {
+            let rule = format!("the type of a part must be one of {OPENAI_PARTS} (OpenAI), or of {ANTHROPIC_PARTS} (Anthropic)");
+            return place.error(&rule, &got, "use one of these");
+        }
+        let known = if self.format == Format::OpenAi { OPENAI_PARTS } else { ANTHROPIC_PARTS };
+        let rule = format!("the type of a part in the {} format must be one of {known}", self.format.name());
+        place.error(&rule, &got, "use one of these, or name the other format")
     }
 
     fn anthropic_result(self, block: &Object<'_>, place: Position<'_>, at: &str) -> Result<Part> {
@@ -251,15 +266,9 @@ fn no_content(role: &str) -> Error {
     )
 }
 
-fn unknown_part(kind: &str, format: Format, place: Position<'_>) -> Error {
-    let known = if format == Format::OpenAi {
-        "text, image_url, input_audio, file, refusal, thinking, reference"
-    } else {
-        "text, image, document, thinking, redacted_thinking, tool_use, tool_result, search_result and the server tools' blocks"
-    };
-    let rule = format!("the type of a part in the {} format must be one of {known}", format.name());
-    place.error(&rule, &format!("\"{kind}\""), "use one of these, or name the other format")
-}
+const OPENAI_PARTS: &str = "text, image_url, input_audio, file, refusal, thinking, reference";
+const ANTHROPIC_PARTS: &str =
+    "text, image, document, thinking, redacted_thinking, tool_use, tool_result, search_result and the server tools' blocks";
 
 /// Parts that say something in another format. They are not kept unread, because a reply would lose what it says.
 const ELSEWHERE: [&str; 12] = [

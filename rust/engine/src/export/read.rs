@@ -12,6 +12,8 @@ use crate::{Error, ErrorKind, Result};
 const MAX_HEADER_BYTES: u64 = 4096;
 /// No value is longer as a line.
 const MAX_LINE_BYTES: u64 = 1 << 29;
+/// The beginning of what `Scope.export(everything=True)` and `memspan export --user` write.
+const OF_ONE: &str = "{\"row\":\"scope\",";
 
 /// An export that is being read.
 pub struct Loading<R> {
@@ -32,7 +34,12 @@ impl<R: BufRead> Loading<R> {
         let mut loading = Self { input, name: name.to_owned(), header, line, number: 0, crc, last_key };
         let first = loading.next_line(MAX_HEADER_BYTES)?.unwrap_or_default();
         let header = Header::read(&first).map_err(|why| {
-            loading.wrong(&format!("it is not an export of a store ({why}): give a file that engine.export() or `memspan export` wrote"))
+            let (is, next) = if first.starts_with(OF_ONE) {
+                ("the export of one user or scope, not of a store", "docs/import.md has the program that moves a user to another store")
+            } else {
+                ("not an export of a store", "give a file that engine.export() or `memspan export` wrote")
+            };
+            loading.wrong(&format!("it is {is} ({why}): {next}"))
         })?;
         if header.version > VERSION || header.format > format {
             return Err(loading.of_another_version(&header, format, "newer", "upgrade memspan"));

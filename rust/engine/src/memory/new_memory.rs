@@ -181,10 +181,17 @@ fn check_trust(trust: Option<u8>) -> Result<()> {
     }
 }
 
+/// Checks a name that may be left out.
 pub(super) fn check_name(doing: &str, what: &str, name: &str) -> Result<()> {
+    check_length(doing, what, name, ", or leave it out")
+}
+
+/// Checks a name; `otherwise` is what else to do than to give another.
+pub(super) fn check_length(doing: &str, what: &str, name: &str, otherwise: &str) -> Result<()> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        let next = if name.is_empty() { "give at least one character" } else { "shorten it" };
         return Err(Error::invalid(format!(
-            "{doing}: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: shorten it, or leave it out",
+            "{doing}: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: {next}{otherwise}",
             name.len()
         ))
         .with("size_bytes", name.len()));

@@ -256,8 +256,13 @@ pub(crate) fn check_kept<P: Pages + ?Sized>(pages: &P, partition: Partition) -> 
 
 pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
     if id.is_empty() || id.len() > MAX_NAME_BYTES {
+        let next = match what {
+            _ if !id.is_empty() => "give another id, for instance a hash of this one".to_owned(),
+            "tenant" | "version" | "source" => format!("give the {what}'s own id, or leave it out"),
+            _ => format!("give the {what}'s own id"),
+        };
         return Err(Error::invalid(format!(
-            "naming a {what}: an id has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and this one has {} ({:?}): give another id, for instance a hash of this one",
+            "naming a {what}: an id has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and this one has {} ({:?}): {next}",
             id.len(),
             first_chars(id, 40)
         ))

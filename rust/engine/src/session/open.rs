@@ -80,7 +80,8 @@ fn check_model(id: &str, stored: &Model, asked: Option<&Model>) -> Result<()> {
         Some(asked) if asked.name != stored.name => Err(Error::new(
             ErrorKind::ModelMismatch,
             format!(
-                "opening session {id:?}: the model must be the one it runs on, {:?}, or left out, and it is {:?}: call switch_model() to change it",
+                "opening session {id:?}: the model must be the one it runs on, {:?}, or left out, and it is {:?}: call switch_model() to \
+                 change it, or open the session by open_session(default_model=), which takes the model that it runs on",
                 stored.name, asked.name
             ),
         )

@@ -92,6 +92,7 @@ impl TaskState {
         if (1..=most).contains(&text.len()) {
             return Ok(());
         }
+        let next = if text.is_empty() { "give at least one character" } else { next };
         let got = format!("{} ({})", text.len(), shown(text));
         Err(self.error(&format!("{what} has 1 to {most} bytes of UTF-8"), &got, next).with("size_bytes", text.len()))
     }

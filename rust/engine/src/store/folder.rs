@@ -458,6 +458,7 @@ fn advice(errno: Option<i32>) -> &'static str {
     match errno {
         Some(libc::ENOMEM) => "raise this process's limit of address space (ulimit -v), or open fewer stores, and try again",
         Some(libc::ENOLCK) => "the system has no room for more file locks: close stores or files that nobody needs, and try again",
+        Some(libc::EISDIR) => "it is a folder: give the path of a file, for instance of one in it",
         _ => "see what the operating system says of this path and try again",
     }
 }

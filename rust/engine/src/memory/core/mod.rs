@@ -23,7 +23,7 @@ use crate::memory::embedding::Embedding;
 use crate::memory::heard::{self, LearnMark};
 use crate::memory::kind::KindRule;
 use crate::memory::named::Named;
-use crate::memory::new_memory::{check_name, normal_slot};
+use crate::memory::new_memory::{check_length, normal_slot};
 use crate::memory::quarantine;
 use crate::memory::read::{self, Listing};
 use crate::memory::record::Memory;
@@ -341,7 +341,7 @@ impl Core {
 
     /// Says whether a slot holds several values at a time.
     pub fn declare_slot(&self, scope: &Scope, name: &str, multi: bool) -> Result<()> {
-        check_name("declaring a slot", "slot", name)?;
+        check_length("declaring a slot", "slot", name, "")?;
         let (scope, name) = (scope.clone(), normal_slot(name)?);
         self.write(move |txn| {
             let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
