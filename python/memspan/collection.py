@@ -266,7 +266,8 @@ class Collection:
             prefix: Stands before each id, for several folders in one collection.
             metadata: Of every document.
             chunk_tokens: See `add`.
-            progress: Called after each file with how many are done, how many there are, and the id, on the thread of the call.
+            progress: Called after each file with how many are done, how many there are, and the id, on the thread of the call; an
+                `async def` function is refused.
 
         Raises:
             NotFound: There is no such file or folder.

@@ -115,10 +115,12 @@ class Upkeep(EnginePart):
         Args:
             embedder: The new one, which this engine uses from now on; by default that of `memspan.open`. Other engines and the next
                 `memspan.open` must be given it too.
-            progress: Called with how many vectors were made, and how many were missing at the beginning, after each step of at most 256.
+            progress: Called with how many vectors were made, and how many were missing at the beginning, after each step of at most 256;
+                an `async def` function is refused.
 
         Raises:
-            InvalidInput: The engine has no embedder and none is given, or the object given is not an embedder.
+            InvalidInput: The engine has no embedder and none is given, the object given is not an embedder, or `progress` is not a
+                function. Nothing was changed.
             EmbedderError: It failed, as its attribute `reason` says; `made` says how many vectors it made. The old vectors stay in use.
 
         Examples:
