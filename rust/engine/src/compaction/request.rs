@@ -93,7 +93,7 @@ fn part_text(part: &Part) -> String {
         Part::Document(_) => "(a file)".into(),
         Part::ToolCall(call) => format!("(calls {} {})", call.name, ends(&call.arguments)),
         Part::ToolResult(result) => format!("(result) {}", ends(&result.parts.iter().map(part_text).collect::<Vec<_>>().join("\n"))),
-        Part::Vendor { .. } => String::new(),
+        Part::Vendor { .. } | Part::Beside { .. } => String::new(),
     }
 }
 

@@ -125,7 +125,7 @@ fn texts(piece: &Piece<'_>, shape: Shape, add: &mut dyn FnMut(&str)) {
                 add(text);
             }
         }
-        Piece::Image(_) | Piece::Vendor(_) => {}
+        Piece::Image(_) | Piece::Vendor(_) | Piece::Beside(..) => {}
     }
 }
 

@@ -126,7 +126,9 @@ impl Framing {
     /// results, and files.
     fn kept(&self, part: &Part, counter: &dyn Counter) -> Cost {
         match part {
-            Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
+            Part::Vendor { format: Format::Responses | Format::Gemini, raw } | Part::Beside { format: Format::Gemini, raw, .. }
+                if self.format == Format::OpenAi =>
+            {
                 Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
             }
             Part::ToolResult(result) if result.images && self.format == Format::OpenAi => {
@@ -151,7 +153,7 @@ impl Framing {
             Piece::Document(document) => tally.merge(self.document(document, counter)),
             Piece::Call(call) => tally.add(self.call(call, counter)),
             Piece::Result(result) => self.result(result, counter, tally),
-            Piece::Vendor(raw) => tally.merge(self.vendor(raw, counter)),
+            Piece::Vendor(raw) | Piece::Beside(_, raw) => tally.merge(self.vendor(raw, counter)),
         }
     }
 

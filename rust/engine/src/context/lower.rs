@@ -19,6 +19,8 @@ pub(super) enum Piece<'a> {
     Call(&'a ToolCall),
     Result(&'a ToolResult),
     Vendor(&'a str),
+    /// A field beside the content: its name, and an object of it alone.
+    Beside(&'static str, &'a str),
 }
 
 /// The pieces of a message, tool results included.
@@ -40,7 +42,7 @@ pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> imp
         }
         _ => match piece(part, shape)? {
             Piece::Document(_) => Some(Piece::Text("[document]".into())),
-            Piece::Vendor(_) => None,
+            Piece::Vendor(_) | Piece::Beside(..) => None,
             piece => Some(piece),
         },
     })
@@ -108,6 +110,7 @@ pub(super) fn piece(part: &Part, shape: Shape) -> Option<Piece<'_>> {
             is_sent_back(raw, format).then_some(Piece::Vendor(raw))
         }
         (Part::Vendor { raw, .. }, _) => named(raw),
+        (Part::Beside { format: of, name, raw }, _) => (*of == format).then_some(Piece::Beside(name, raw)),
     }
 }
 

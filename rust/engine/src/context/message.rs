@@ -217,32 +217,38 @@ pub enum Part {
         /// The block, byte for byte.
         raw: Box<str>,
     },
+    /// A field beside the content that one server alone reads, and wants back, behind the part that it belongs to: a model's thinking
+    /// (`reasoning_content` of `DeepSeek` and Moonshot), what Google's chat completions sign a call with (`extra_content`), the type of a
+    /// file by its address in Gemini's shape (`mimeType`).
+    Beside {
+        /// Whose it is.
+        format: Format,
+        /// The name of the field.
+        name: &'static str,
+        /// An object of that field alone.
+        raw: Box<str>,
+    },
 }
 
-/// Fields beside the content that one server alone reads, and wants back: a model's thinking (`DeepSeek`, Moonshot), what Google's chat
-/// completions sign a call with, the type of a file by its address in Gemini's shape. Each is a vendor's part of that field alone, behind
-/// the part that it belongs to.
-const BESIDE: [&str; 3] = ["reasoning_content", "extra_content", "mimeType"];
-
-/// The name among them of the images of a result, which versions up to 0.18.0 sent and counted as a text.
+/// The name, among the fields beside the content, of the images of a result, which versions up to 0.18.0 sent and counted as a text.
 pub(super) const RESULT_IMAGES: &str = "input_image";
 
-/// The field that stood beside the content and the JSON of its value, of a vendor's part that is one.
-pub(super) fn beside(raw: &str) -> Option<(&'static str, &str)> {
-    let value = |name: &str| raw.strip_prefix("{\"")?.strip_prefix(name)?.strip_prefix("\":")?.strip_suffix('}');
-    BESIDE.into_iter().find_map(|name| Some((name, value(name)?)))
+/// The JSON of the value of a field that stood beside the content, from the object of that field alone.
+pub(super) fn value_beside<'r>(name: &str, raw: &'r str) -> &'r str {
+    let value = || raw.strip_prefix("{\"")?.strip_prefix(name)?.strip_prefix("\":")?.strip_suffix('}');
+    value().unwrap_or("null")
 }
 
 impl Part {
     /// A field beside the content, as a part.
     pub(super) fn beside(format: Format, name: &'static str, value: &str) -> Self {
-        Self::Vendor { format, raw: format!("{{\"{name}\":{value}}}").into() }
+        Self::Beside { format, name, raw: format!("{{\"{name}\":{value}}}").into() }
     }
 
     /// The name of the field that it was beside the content.
     fn beside_as(&self) -> Option<&'static str> {
         match self {
-            Self::Vendor { raw, .. } => beside(raw).map(|(name, _)| name),
+            Self::Beside { name, .. } => Some(name),
             Self::ToolResult(result) => result.images.then_some(RESULT_IMAGES),
             _ => None,
         }
@@ -255,7 +261,7 @@ impl Part {
             Self::Text(text) | Self::Refusal(text) => text.len(),
             Self::ToolCall(call) => call.arguments.len(),
             Self::ToolResult(result) => result.parts.iter().map(Self::size).sum(),
-            Self::Vendor { raw, .. } => raw.len(),
+            Self::Vendor { raw, .. } | Self::Beside { raw, .. } => raw.len(),
             Self::Image(_) | Self::Document(_) => 0,
         }
     }
@@ -487,7 +493,7 @@ impl DigestWriter {
                     self.tag(1);
                 }
             }
-            Part::Vendor { format, raw } => {
+            Part::Vendor { format, raw } | Part::Beside { format, raw, .. } => {
                 self.tagged(7, raw);
                 self.tag(*format as u8);
             }

@@ -276,6 +276,40 @@ fn a_file_of_gemini_keeps_its_type() {
     assert_eq!(Message::parse_whole(told.as_bytes(), None, Arguments::MustBeJson).unwrap().beside().count(), 0, "its address tells it");
 }
 
+/// Only the parser makes fields beside the content, whatever a part of Google's own is called. Its digest is that of before.
+#[test]
+fn a_part_of_geminis_own_is_sent_whatever_it_begins_with() {
+    let file = r#"{"fileData":{"mimeType":"image/png","fileUri":"https://x.org/files/abc"}}"#;
+    let own = [
+        r#"{"mimeType":"x"}"#,
+        r#"{"extra_content":1}"#,
+        r#"{"mimeType":"x","reasoning_content":"}"}"#,
+        r#"{"executableCode":{"code":"1"},"thoughtSignature":"U0lH"}"#,
+    ];
+    let raw = format!(r#"{{"role":"model","parts":[{{"text":"A"}},{},{file},{}]}}"#, own.join(","), own[0]);
+    let whole = Message::parse_whole(raw.as_bytes(), None, Arguments::Keep).unwrap();
+    assert!(whole.beside().eq(["mimeType"]), "{whole:?}");
+    let as_before = Message {
+        parts: whole
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Beside { format, raw, .. } => Part::Vendor { format: *format, raw: raw.clone() },
+                part => part.clone(),
+            })
+            .collect(),
+        ..whole.clone()
+    };
+    assert!(as_before != whole && as_before.digest() == whole.digest());
+    let mut session = Session::new(1, 5_000, Budget::default(), false);
+    session.add(Message::text(Role::User, "x"));
+    session.add(whole);
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let body = String::from_utf8(render::to_json(&prompt, Format::Gemini, OPTIONS)).unwrap();
+    let sent = r#"{"file_data":{"file_uri":"https://x.org/files/abc","mime_type":"image/png"}}"#;
+    assert!(body.contains(&format!(r#"[{{"text":"A"}},{},{sent},{}]"#, own.join(","), own[0])), "{body}");
+}
+
 /// Anthropic refuses an id without a character.
 #[test]
 fn an_empty_id_of_a_call_is_a_hash() {

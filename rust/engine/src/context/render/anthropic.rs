@@ -248,7 +248,7 @@ fn say_block(out: &mut impl Parts, block: &Block<Piece<'_>>, shape: Shape) {
             say_source(out, &image.source);
         }),
         Piece::Document(document) => say_marked(out, marked, |out| say_document(out, document)),
-        Piece::Vendor(raw) => say_given(out, marked, raw),
+        Piece::Vendor(raw) | Piece::Beside(_, raw) => say_given(out, marked, raw),
         Piece::Call(call) => say_marked(out, marked, |out| {
             say_type(out, "tool_use");
             out.field("id", &tool_id(&call.id, *before));

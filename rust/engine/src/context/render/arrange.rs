@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::super::dialect::Dialect;
 use super::super::lower::{Piece, kind_of, pieces};
-use super::super::message::{Message, Role, Shape, ToolResult, beside};
+use super::super::message::{Message, Role, Shape, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::rounds::{Step, steps};
@@ -43,7 +43,7 @@ impl<'a> Entry<'a> {
         let Self::Message { pieces, .. } = self else { return true };
         pieces.iter().any(|piece| match piece {
             Piece::Text(text) => !text.is_empty(),
-            Piece::Vendor(raw) => beside(raw).is_none(),
+            Piece::Beside(..) => false,
             _ => true,
         })
     }
@@ -79,8 +79,11 @@ pub(super) fn entries<'a>(segments: &'a [Segment], shape: Shape, dialect: Option
 /// Whether a server takes a piece. Sound and files are everybody's; a model's own parts, and the fields beside its content, are only
 /// sent to a server that wants them back.
 fn takes(piece: &Piece<'_>, dialect: Option<&Dialect>) -> bool {
-    let Piece::Vendor(raw) = piece else { return true };
-    let kind = beside(raw).map_or_else(|| kind_of(raw), |(name, _)| name.into());
+    let kind = match piece {
+        Piece::Vendor(raw) => kind_of(raw),
+        Piece::Beside(name, _) => (*name).into(),
+        _ => return true,
+    };
     matches!(&*kind, "input_audio" | "file") || dialect.is_some_and(|dialect| dialect.sent_back.iter().any(|own| **own == *kind))
 }
 

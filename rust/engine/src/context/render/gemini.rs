@@ -13,7 +13,7 @@ use super::super::image::ImageRule;
 use super::super::json;
 use super::super::lower::{Piece, piece, result_text};
 use super::super::media;
-use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult, beside};
+use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult, value_beside};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
@@ -154,8 +154,8 @@ impl<'a> Contents<'a> {
                     first_call = false;
                     Said::Piece(Piece::Call(call), signature.or(unsigned))
                 }
-                Some(Piece::Vendor(raw)) if is_signature(raw) || beside(raw).is_some() => continue,
-                Some(Piece::Result(_)) | None => continue,
+                Some(Piece::Vendor(raw)) if is_signature(raw) => continue,
+                Some(Piece::Result(_) | Piece::Beside(..)) | None => continue,
                 Some(file @ (Piece::Image(_) | Piece::Document(_))) => Said::Piece(file, type_after(message, index)),
                 Some(other) => Said::Piece(other, None),
             };
@@ -187,9 +187,9 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Whether a part is the mark that the parser puts behind a signed part.
+/// Whether a part is the mark that the parser puts behind a signed part. A part of Google's own that is signed has other fields too.
 fn is_signature(raw: &str) -> bool {
-    json::object(raw).is_some_and(|object| object.get("thoughtSignature").is_some() && object.get("text").is_none())
+    json::object(raw).is_some_and(|object| object.get("thoughtSignature").is_some() && object.fields().count() == 1)
 }
 
 /// The signature of a part, which stands behind it.
@@ -201,9 +201,9 @@ fn signature_after(message: &Message, index: usize) -> Option<&str> {
 
 /// The type of a file by its address, which stands behind it.
 fn type_after(message: &Message, index: usize) -> Option<&str> {
-    let Some(Part::Vendor { format: Format::Gemini, raw }) = message.parts.get(index + 1) else { return None };
+    let Some(Part::Beside { format: Format::Gemini, name: name @ "mimeType", raw }) = message.parts.get(index + 1) else { return None };
     // A type has no escapes.
-    beside(raw).filter(|(name, _)| *name == "mimeType")?.1.strip_prefix('"')?.strip_suffix('"')
+    value_beside(name, raw).strip_prefix('"')?.strip_suffix('"')
 }
 
 fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
@@ -244,7 +244,7 @@ fn say_piece(out: &mut impl Parts, piece: &Piece<'_>) {
                 out.json(&input(call));
             });
         }
-        Piece::Image(_) | Piece::Document(_) | Piece::Vendor(_) | Piece::Result(_) => {}
+        Piece::Image(_) | Piece::Document(_) | Piece::Vendor(_) | Piece::Beside(..) | Piece::Result(_) => {}
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::super::dialect::{Dialect, called};
 use super::super::lower::{Piece, result_pieces};
-use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall, beside};
+use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall, value_beside};
 use super::super::prompt::Prompt;
 use super::super::segment::{self, Segment};
 use super::super::tools::{Function, Tool};
@@ -118,8 +118,7 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
 /// A single text is a string; anything else a list of parts. An assistant that only calls tools has no content.
 fn say_content(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
     out.key("content");
-    let is_beside = |piece: &Piece<'_>| matches!(piece, Piece::Vendor(raw) if beside(raw).is_some());
-    let parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)) && !is_beside(piece));
+    let parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_) | Piece::Beside(..)));
     let mut first = parts.clone();
     match (first.next(), first.next()) {
         (None, _) if !pieces.iter().any(|piece| matches!(piece, Piece::Call(_))) => out.text(""),
@@ -150,7 +149,7 @@ fn say_part(out: &mut impl Parts, piece: &Piece<'_>) {
         Piece::Image(image) => say_image(out, image),
         Piece::Document(document) => say_file(out, document),
         Piece::Vendor(raw) => out.json(raw),
-        Piece::Call(_) | Piece::Result(_) => {}
+        Piece::Call(_) | Piece::Result(_) | Piece::Beside(..) => {}
     }
 }
 
@@ -201,8 +200,7 @@ fn thinking<'a>(pieces: &[Piece<'a>], dialect: Option<&'a Dialect>) -> Option<&'
 
 /// The JSON of a field that stood beside the content.
 fn beside_as<'a>(piece: &Piece<'a>, name: &str) -> Option<&'a str> {
-    let Piece::Vendor(raw) = piece else { return None };
-    beside(raw).filter(|(own, _)| *own == name).map(|(_, value)| value)
+    if let Piece::Beside(own, raw) = piece { (*own == name).then(|| value_beside(own, raw)) } else { None }
 }
 
 /// `OpenAI` takes arguments as its model wrote them. Other servers read them as JSON for the model's template, and refuse what is none

@@ -134,7 +134,7 @@ impl<'a> Items<'a> {
                 Piece::Vendor(raw) => self.push(Role::Tool, Item::Vendor(raw)),
                 Piece::Image(_) => self.plain(Role::Assistant, "[image]"),
                 Piece::Document(_) => self.plain(Role::Assistant, "[document]"),
-                Piece::Result(_) => {}
+                Piece::Result(_) | Piece::Beside(..) => {}
             }
         }
     }
@@ -191,7 +191,7 @@ fn say_part(out: &mut impl Parts, piece: &Piece<'_>) {
         Piece::Image(image) => say_image(out, image),
         Piece::Document(document) => say_file(out, document),
         Piece::Vendor(raw) => out.json(raw),
-        Piece::Call(_) | Piece::Result(_) => {}
+        Piece::Call(_) | Piece::Result(_) | Piece::Beside(..) => {}
     }
 }
 

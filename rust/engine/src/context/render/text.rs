@@ -46,7 +46,7 @@ fn shown(piece: &Piece<'_>) -> String {
         Piece::Refusal(text) => (*text).to_owned(),
         Piece::Image(_) => "[image]".to_owned(),
         Piece::Document(document) => format!("[{}]", document.title.as_deref().unwrap_or("document")),
-        Piece::Vendor(raw) => format!("[{} bytes of the vendor's own]", raw.len()),
+        Piece::Vendor(raw) | Piece::Beside(_, raw) => format!("[{} bytes of the vendor's own]", raw.len()),
         Piece::Call(_) | Piece::Result(_) => String::new(),
     }
 }

@@ -49,7 +49,7 @@ pub(in crate::session) fn append(part: &Part, text: &mut String) {
             line(&call.arguments);
         }
         Part::ToolResult(result) => result.parts.iter().for_each(|part| append(part, text)),
-        Part::Image(_) | Part::Document(_) | Part::Vendor { .. } => {}
+        Part::Image(_) | Part::Document(_) | Part::Vendor { .. } | Part::Beside { .. } => {}
     }
 }
 
