@@ -59,6 +59,14 @@ pub struct Dialect {
     pub no_thinking: Option<Box<str>>,
 }
 
+impl Dialect {
+    /// Whether it wants a part or a field of that name back.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.sent_back.iter().any(|own| **own == *name)
+    }
+}
+
 impl CallIds {
     /// `any<=40`, `alnum=9`, `word<=64`.
     #[must_use]

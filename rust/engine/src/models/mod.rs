@@ -25,7 +25,7 @@ pub use text_counter::TextCounter;
 use std::sync::Arc;
 
 use crate::context::limit::{Share, default_output, input_limit};
-use crate::context::{self, Fit, Framing, Message, Tools};
+use crate::context::{self, Dialect, Fit, Framing, Message, Tools};
 use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
 use crate::{Error, Result};
 
@@ -80,6 +80,12 @@ impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
         get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
+    }
+
+    /// The rules of its vendor's server; none where it is not known who serves it, as of a model that the program registered.
+    #[must_use]
+    pub fn dialect(&self) -> Option<&'static Dialect> {
+        get(&self.name).ok().filter(|profile| !profile.vendor.is_empty()).map(|profile| dialect_of(&profile))
     }
 
     /// The name that learned factors are kept under: servers of one model need not have one tokenizer, nor tell the truth.

@@ -1,5 +1,6 @@
 //! Getting a message ready, outside of any transaction: read, checked, counted, analysed; and its counts for the place it gets.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,7 +14,6 @@ use crate::context::message::Part;
 use crate::context::shorten::{Between, sent_within, shorten, summarised};
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
-use crate::models::dialect_of;
 use crate::store::identity::Seed;
 use crate::tokens::CachedCounter;
 use crate::{Error, Result, interrupt};
@@ -71,7 +71,7 @@ struct CountedFor {
     counter: CachedCounter,
     room: u64,
     /// The fields beside the content.
-    beside: Vec<&'static str>,
+    beside: BTreeSet<&'static str>,
     shown: SentForm,
 }
 
@@ -124,20 +124,22 @@ impl Prepared {
         Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
     }
 
-    /// The fields beside the content that are counted and sent: a file's type and the images of a result always; a model's thinking and signatures where its own
-    /// server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
+    /// The fields beside the content that are counted and sent: a file's type and the images of a result always; a model's thinking and
+    /// signatures where its own server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
     /// of other turns.
-    fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> Vec<&'static str> {
+    fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> BTreeSet<&'static str> {
+        let mut names: BTreeSet<_> = self.message.beside().collect();
+        if names.is_empty() || matches!(self.format, Format::Gemini | Format::Responses) {
+            return names;
+        }
         let calls = self.message.tool_calls().next().is_some() || !record.tally.answered.is_empty();
-        let wants = |name: &str| {
-            let profile = crate::models::get(&epoch.model.name);
-            calls && profile.is_ok_and(|profile| dialect_of(&profile).sent_back.iter().any(|own| **own == *name))
-        };
-        self.message.beside().filter(|name| matches!(self.format, Format::Gemini | Format::Responses) || wants(name)).collect()
+        let dialect = if calls { epoch.model.dialect() } else { None };
+        names.retain(|name| dialect.is_some_and(|dialect| dialect.wants(name)));
+        names
     }
 
-    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64, beside: Vec<&'static str>) -> CountedFor {
-        let mut message = self.message.clone().with_beside(|name| beside.contains(&name));
+    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64, beside: BTreeSet<&'static str>) -> CountedFor {
+        let mut message = self.message.clone().with_beside(|name| beside.contains(name));
         let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, counter);
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
         CountedFor { index, framing, counter, room, beside, shown: SentForm { stored, texts } }

@@ -3,6 +3,7 @@
 //! Counts and the place in the transcript stand first, so that finding the window reads no text. Long data (images, files, texts
 //! beyond [`super::blob`]'s limit) is held by blobs, and the record has holes where it stood.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::blob::{self, Hole};
@@ -198,7 +199,8 @@ impl MessageRecord {
             return Ok(whole);
         }
         let of_one = |name| whole.clone().with_beside(|own| own == name);
-        if let Some(wanted) = whole.beside().map(of_one).find(is_it) {
+        let names: BTreeSet<_> = whole.beside().collect();
+        if let Some(wanted) = names.into_iter().map(of_one).find(is_it) {
             return Ok(wanted);
         }
         let bare = whole.without_beside();
@@ -313,6 +315,21 @@ mod tests {
         let file = r#"{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x.org/files/abc"}}]}"#;
         let [now, old, read] = now_and_before("gemini-2.5-pro", &[file], Message::without_beside);
         assert_eq!((now.message.beside().count(), read), (1, old));
+    }
+
+    /// Each field is looked for once, not once for each call that has it: that took a minute.
+    #[test]
+    fn a_message_of_many_signed_calls_is_read_in_linear_time() {
+        let call = |n| {
+            let signed = r#""extra_content":{"google":{"thought_signature":"U0lH"}}"#;
+            format!(r#"{{"id":"c{n}","type":"function","function":{{"name":"f","arguments":"{{}}"}},{signed}}}"#)
+        };
+        let calls = (0..4_000).map(call).collect::<Vec<_>>().join(",");
+        let reply = format!(r#"{{"role":"assistant","content":null,"reasoning_content":"x","tool_calls":[{calls}]}}"#);
+        let began = std::time::Instant::now();
+        let [now, ..] = now_and_before("gpt-4o", &[r#"{"role":"user","content":"x"}"#, &reply], Message::without_beside);
+        assert_eq!((now.message.tool_calls().count(), now.message.beside().count()), (4_000, 0));
+        assert!(began.elapsed().as_secs() < 30, "{:?}", began.elapsed());
     }
 
     #[test]
