@@ -181,6 +181,16 @@ fn what_stands_beside_the_content_goes_to_the_server_that_wants_it_back() {
         let body = String::from_utf8(render::to_json(&prompt, format, OPTIONS)).unwrap();
         assert!(!body.contains("I need it") && !body.contains("U0lH"), "{body}");
     }
+    for (value, is_sent) in [("\"\\u0041}\"", true), ("\"\"", true), ("{\"a\":1}", false), ("5", false), ("[\"x\"]", false)] {
+        let raw = format!(r#"{{"role":"assistant","content":null,"reasoning_content":{value},{call}}}"#);
+        let mut session = Session::new(1, 5_000, Budget::default(), true);
+        session.add(Message::text(Role::User, "x"));
+        session.add(Message::parse_whole(raw.as_bytes(), None, Arguments::MustBeJson).unwrap());
+        session.add(Message::tool_result("c1", "ok", false));
+        let body = sent_to(&compose(&session.inputs(Volatile::Fresh(&[]))).unwrap(), "deepseek");
+        assert_eq!(body.contains(&format!(r#""reasoning_content":{value},"#)), is_sent, "{body}");
+        assert_eq!(body.contains("reasoning_content"), is_sent);
+    }
     let silent = r#"{"role":"user","content":null,"reasoning_content":"x"}"#;
     assert!(Message::parse_whole(silent.as_bytes(), None, Arguments::MustBeJson).is_err());
 }
