@@ -150,3 +150,38 @@ def test_a_limit_that_gave_way_holds_again_with_a_model_that_it_fits(user: memsp
 def _limits(session: memspan.Session) -> tuple[int, int]:
     prompt = session.assemble()
     return prompt.max_input_tokens, prompt.max_output_tokens
+
+
+_THINKING = {
+    "deepseek-chat": {"content": None, "reasoning_content": "think hard " * 5_000},
+    "mistral-large-latest": {
+        "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "think hard " * 5_000}]}, {"type": "text", "text": "hm"}]
+    },
+    "gemini-2.5-pro": {"content": None},
+}
+
+
+@pytest.mark.parametrize("model", _THINKING)
+def test_thinking_that_is_not_sent_counts_nothing_after_a_switch(model: str, user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    session = user.session("s-2", model=model)
+    function = {"name": "f", "arguments": "{}"}
+    for turn in range(20):
+        call = {"id": f"call{turn:05}", "type": "function", "function": function}
+        if model == "gemini-2.5-pro":
+            call["extra_content"] = {"google": {"thought_signature": "QUJD" * 5_000}}
+        session.add({"role": "user", "content": f"question {turn}"})
+        message = {"role": "assistant", **_THINKING[model], "tool_calls": [call]}
+        response = openai_response(id=f"r{turn}")
+        response["choices"] = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
+        session.add_response(response)
+        session.add({"role": "tool", "tool_call_id": call["id"], "content": "ok"})
+        session.add({"role": "assistant", "content": f"done {turn}"})
+    session.add({"role": "user", "content": "last"})
+    assert session.assemble().total_tokens > 50_000
+    session.switch_model("gpt-4o")
+    prompt = session.assemble()
+    assert len(prompt.to_openai()["messages"]) == 81
+    assert prompt.total_tokens < 2_000
+    session.switch_model(model)
+    assert session.assemble().total_tokens > 50_000
+    assert not memspan_engine.check().findings

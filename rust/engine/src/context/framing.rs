@@ -19,10 +19,10 @@
 
 use serde_json::Value;
 
-use super::dialect::called;
+use super::dialect::{Dialect, called};
 use super::image::{Cost, ImageRule};
 use super::json;
-use super::lower::{Piece, is_left_out, pieces, result_pieces};
+use super::lower::{Piece, is_left_out, pieces, result_pieces, takes};
 use super::message::{Document, Format, Media, Message, Part, Role, Shape, Source, ToolCall, ToolResult};
 use super::tools::{Function, Tool, Tools};
 use crate::tokens::Counter;
@@ -98,12 +98,19 @@ impl Framing {
         self.per_message + counter.count(role.name()) + name.map_or(0, |name| self.per_name + count(name))
     }
 
-    /// A message as it is sent in this format. `OpenAI` takes each tool result as a message of its own.
+    /// A message as it is sent in this format to any server. `OpenAI` takes each tool result as a message of its own.
     #[must_use]
     pub fn message(&self, message: &Message, counter: &dyn Counter) -> Cost {
+        self.message_to(None, message, counter)
+    }
+
+    /// The same as the server of a dialect takes it, where that is known: without thinking and signatures that it is not sent.
+    #[must_use]
+    pub fn message_to(&self, server: Option<&Dialect>, message: &Message, counter: &dyn Counter) -> Cost {
         let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
         let mut alone = false;
-        for piece in pieces(message, self.shape()) {
+        let chats = server.filter(|_| self.format == Format::OpenAi);
+        for piece in pieces(message, self.shape()).filter(|piece| chats.is_none() || takes(piece, chats)) {
             alone |= !matches!(piece, Piece::Result(_));
             self.piece(&piece, counter, &mut tally);
         }
@@ -111,7 +118,7 @@ impl Framing {
             tally.add(self.frame(message.role, message.name.as_deref(), counter));
         }
         for part in &message.parts {
-            tally.merge(self.kept(part, counter));
+            tally.merge(self.kept(part, server, counter));
         }
         tally.cost()
     }
@@ -124,11 +131,9 @@ impl Framing {
 
     /// The parts that the model's other APIs take: encrypted reasoning and signatures, about four characters of base64 a token, images of
     /// results, and files.
-    fn kept(&self, part: &Part, counter: &dyn Counter) -> Cost {
+    fn kept(&self, part: &Part, server: Option<&Dialect>, counter: &dyn Counter) -> Cost {
         match part {
-            Part::Vendor { format: Format::Responses | Format::Gemini, raw } | Part::Beside { format: Format::Gemini, raw, .. }
-                if self.format == Format::OpenAi =>
-            {
+            Part::Vendor { format, raw } | Part::Beside { format: format @ Format::Gemini, raw, .. } if self.keeps(*format, server) => {
                 Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
             }
             Part::ToolResult(result) if result.images && self.format == Format::OpenAi => {
@@ -143,6 +148,17 @@ impl Framing {
             Part::Document(document) if is_left_out(document, self.shape()) => self.document(document, counter),
             _ => Cost { tokens: 0, exact: true },
         }
+    }
+
+    /// Whether another API of the model than its chat completions may be sent parts of a shape.
+    fn keeps(&self, format: Format, server: Option<&Dialect>) -> bool {
+        self.format == Format::OpenAi
+            && match format {
+                // Servers with parts of their own in chat completions have no responses.
+                Format::Responses => server.is_none_or(|server| server.sent_back.is_empty()),
+                Format::Gemini => server.is_none() || self.is_bound(),
+                Format::OpenAi | Format::Anthropic => false,
+            }
     }
 
     fn piece(&self, piece: &Piece<'_>, counter: &dyn Counter, tally: &mut CostTally) {

@@ -29,8 +29,14 @@ impl Stored {
     /// Counts and digests a message as it will be sent.
     #[must_use]
     pub fn new(message: Message, framing: &Framing, counter: &dyn Counter) -> Self {
+        Self::counted(message, |message| framing.message(message, counter))
+    }
+
+    /// The same with a count of the caller's.
+    #[must_use]
+    pub fn counted(message: Message, count: impl FnOnce(&Message) -> Cost) -> Self {
         let message = message.guarded();
-        let (cost, digest) = (framing.message(&message, counter), message.digest());
+        let (cost, digest) = (count(&message), message.digest());
         Self { message, cost, digest }
     }
 }

@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
+use super::dialect::Dialect;
 use super::json;
 use super::media::{self, Sent};
-use super::message::{Document, Format, Image, Message, Part, Shape, Source, ToolCall, ToolResult};
+use super::message::{Document, Format, Image, Message, Part, Shape, Source, ToolCall, ToolResult, value_beside};
 
 /// A part as one vendor takes it.
 #[derive(Debug)]
@@ -122,6 +123,18 @@ fn is_sent_back(raw: &str, format: Format) -> bool {
         ("reasoning", Format::Responses) => has("encrypted_content"),
         _ => true,
     }
+}
+
+/// Whether a server takes a piece in chat completions. Sound and files are everybody's; a model's own parts, and the fields beside its
+/// content, are only sent to a server that wants them back, and thinking beside it where it is a text.
+pub(super) fn takes(piece: &Piece<'_>, dialect: Option<&Dialect>) -> bool {
+    let kind = match piece {
+        Piece::Vendor(raw) => kind_of(raw),
+        Piece::Beside(name @ "reasoning_content", raw) if !value_beside(name, raw).starts_with('"') => return false,
+        Piece::Beside(name, _) => (*name).into(),
+        _ => return true,
+    };
+    matches!(&*kind, "input_audio" | "file") || dialect.is_some_and(|dialect| dialect.wants(&kind))
 }
 
 /// The type of a vendor's part; empty where it has none.

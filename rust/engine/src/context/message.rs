@@ -314,6 +314,12 @@ impl Message {
         self.parts.iter().filter_map(Part::beside_as)
     }
 
+    /// Whether it has parts or fields of one vendor's own.
+    #[must_use]
+    pub fn has_own(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Vendor { .. } | Part::Beside { .. }))
+    }
+
     /// The same message without them.
     #[must_use]
     pub fn without_beside(self) -> Self {

@@ -24,6 +24,7 @@ pub use text_counter::TextCounter;
 
 use std::sync::Arc;
 
+use crate::context::image::Cost;
 use crate::context::limit::{Share, default_output, input_limit};
 use crate::context::{self, Dialect, Fit, Framing, Message, Tools};
 use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
@@ -101,6 +102,20 @@ impl Model {
         Ok(limit.min(self.max_input_tokens))
     }
 
+    /// The count of a message in prompts, as its vendor's server takes it: thinking and signatures that it is not sent count nothing.
+    #[must_use]
+    pub fn cost(&self, message: &Message) -> Cost {
+        self.framing.message_to(message.has_own().then(|| self.dialect()).flatten(), message, &self.counter())
+    }
+
+    /// Whether a message has, or had, that count: the server may have been another, and up to version 0.18.0 parts counted that were not
+    /// sent to any.
+    #[must_use]
+    pub fn counts(&self, message: &Message, cost: Cost) -> bool {
+        let counted = |server| cost == self.framing.message_to(server, message, &self.counter());
+        counted(None) || message.has_own() && dialects().iter().any(|server| counted(Some(server)))
+    }
+
     /// Tokens of messages with their frames: a bound where the tokenizer is closed.
     #[must_use]
     pub fn count_messages(&self, messages: &[Message]) -> u64 {
@@ -162,6 +177,44 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_the_server_is_sent_counts() {
+        let read = |raw: &str| Message::parse_whole(raw.as_bytes(), None, context::Arguments::Keep).unwrap();
+        let long = "think hard ".repeat(1_000);
+        let call =
+            r#"{"id":"c","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":""#;
+        let beside = format!(r#"{{"role":"assistant","content":null,"reasoning_content":"{long}","tool_calls":[{call}SIGN"}}}}}}]}}"#);
+        let signed = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{call}{}"}}}}}}]}}"#, "QUJD".repeat(1_000));
+        let thinking = format!(
+            r#"{{"role":"assistant","content":[{{"type":"thinking","thinking":[{{"type":"text","text":"{long}"}}]}},{{"type":"text","text":"A"}}]}}"#
+        );
+        let broken = format!(r#"{{"role":"assistant","content":"x","reasoning_content":["{long}"]}}"#);
+        let encrypted = format!(
+            r#"{{"role":"assistant","output":[{{"type":"reasoning","id":"r","summary":[],"encrypted_content":"{}"}}]}}"#,
+            "x".repeat(9_000)
+        );
+        let of_gemini = format!(r#"{{"role":"model","parts":[{{"text":"A","thoughtSignature":"{}"}}]}}"#, "x".repeat(9_000));
+        let all = [&beside, &signed, &thinking, &broken, &encrypted, &of_gemini].map(|raw| read(raw));
+        for (name, counted) in [
+            ("gpt-4o", [false, false, false, false, true, false]),
+            ("deepseek-chat", [true, false, false, false, false, false]),
+            ("kimi-k3", [true, false, false, false, false, false]),
+            ("gemini-2.5-pro", [false, true, false, false, false, true]),
+            ("mistral-large-latest", [false, false, true, false, false, false]),
+        ] {
+            let model = Model::named(name).unwrap();
+            let tokens = all.each_ref().map(|message| model.cost(message).tokens);
+            assert_eq!(tokens.map(|tokens| tokens > 500), counted, "{name}: {tokens:?}");
+            let before = |message| model.framing.message(message, &model.counter());
+            assert!(all.iter().all(|message| model.counts(message, before(message)) && model.counts(message, model.cost(message))));
+            assert!(!model.counts(&all[0], Cost { tokens: 7, exact: true }));
+        }
+        let own = Model { name: "of-nobody-known".into(), ..Model::named("gpt-4o").unwrap() };
+        assert!(all.iter().all(|message| own.cost(message).tokens > 500), "it may be any server's");
+        let sound = read(r#"{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}]}"#);
+        assert_eq!(own.cost(&sound), Model::named("gpt-4o").unwrap().cost(&sound));
+    }
 
     #[test]
     fn a_text_keeps_the_part_that_is_named() {

@@ -12,8 +12,9 @@ use super::transcript::message::{result_key, results_mut, show};
 use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
 use crate::context::shorten::{Between, sent_within, shorten, summarised};
-use crate::context::{Arguments, Format, Framing, Message, Stored};
+use crate::context::{Arguments, Format, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
+use crate::models::Model;
 use crate::store::identity::Seed;
 use crate::tokens::CachedCounter;
 use crate::{Error, Result, interrupt};
@@ -67,8 +68,7 @@ pub(super) struct Prepared {
 #[derive(Debug, Clone)]
 struct CountedFor {
     index: u64,
-    framing: Framing,
-    counter: CachedCounter,
+    model: Model,
     room: u64,
     /// The fields beside the content.
     beside: BTreeSet<&'static str>,
@@ -96,24 +96,23 @@ impl Prepared {
         let has_words = !words::text_of(&message).trim().is_empty();
         let findable = has_words.then(|| Findable::new(&message, new.author.as_deref(), seed));
         let mut prepared = Self { new, format, message, request, rest, blobs, findable, seed, counted: None };
-        let (room, counter, beside) = (room(record, epoch)?, CachedCounter::new(epoch.model.encoding), prepared.beside(record, epoch));
-        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, counter, room, beside));
+        let (room, beside) = (room(record, epoch)?, prepared.beside(record, epoch));
+        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.clone(), room, beside));
         Ok(prepared)
     }
 
     /// The form that is sent at `index`, counted now if it was counted for something else; a tool result has at most `most_of_result`
     /// tokens, where its caller says so.
     pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<SentForm> {
-        let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
         let beside = self.beside(record, epoch);
         let room = most_of_result.map_or(u64::MAX, |most| most.saturating_mul(RESULT_SHARE)).min(room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
             let place = counted.index == index || counted.shown.texts.is_empty();
-            place && counted.framing == framing && counted.counter == counter && counted.room == room && counted.beside == beside
+            place && counted.model == epoch.model && counted.room == room && counted.beside == beside
         };
         Ok(match self.counted.as_ref().filter(holds) {
             Some(counted) => counted.shown.clone(),
-            None => self.count(index, framing, counter, room, beside).shown,
+            None => self.count(index, epoch.model.clone(), room, beside).shown,
         })
     }
 
@@ -138,11 +137,11 @@ impl Prepared {
         names
     }
 
-    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64, beside: BTreeSet<&'static str>) -> CountedFor {
+    fn count(&self, index: u64, model: Model, room: u64, beside: BTreeSet<&'static str>) -> CountedFor {
         let mut message = self.message.clone().with_beside(|name| beside.contains(name));
-        let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, counter);
-        let stored = Stored::new(show(message, index, &texts), &framing, &counter);
-        CountedFor { index, framing, counter, room, beside, shown: SentForm { stored, texts } }
+        let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, model.counter());
+        let stored = Stored::counted(show(message, index, &texts), |message| model.cost(message));
+        CountedFor { index, model, room, beside, shown: SentForm { stored, texts } }
     }
 }
 

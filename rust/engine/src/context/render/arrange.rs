@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 
 use super::super::dialect::Dialect;
-use super::super::lower::{Piece, kind_of, pieces};
-use super::super::message::{Message, Role, Shape, ToolResult, value_beside};
+use super::super::lower::{Piece, pieces, takes};
+use super::super::message::{Message, Role, Shape, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::rounds::{Step, steps};
@@ -74,18 +74,6 @@ pub(super) fn entries<'a>(segments: &'a [Segment], shape: Shape, dialect: Option
         entries.push(Entry::text(Role::User, text));
     }
     entries
-}
-
-/// Whether a server takes a piece. Sound and files are everybody's; a model's own parts, and the fields beside its content, are only
-/// sent to a server that wants them back, and thinking beside it where it is a text.
-fn takes(piece: &Piece<'_>, dialect: Option<&Dialect>) -> bool {
-    let kind = match piece {
-        Piece::Vendor(raw) => kind_of(raw),
-        Piece::Beside(name @ "reasoning_content", raw) if !value_beside(name, raw).starts_with('"') => return false,
-        Piece::Beside(name, _) => (*name).into(),
-        _ => return true,
-    };
-    matches!(&*kind, "input_audio" | "file") || dialect.is_some_and(|dialect| dialect.sent_back.iter().any(|own| **own == *kind))
 }
 
 /// Adds everything that a message says besides results.

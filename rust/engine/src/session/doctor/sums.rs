@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::Result;
-use crate::context::{Framing, Stored, Tally};
+use crate::context::{Stored, Tally};
+use crate::models::Model;
 use crate::session::key::SessionKey;
 use crate::session::ledger::Call;
 use crate::session::record::SessionRecord;
@@ -24,7 +25,7 @@ type Found = (&'static str, String);
 /// The tallies of a session for the counts of one model, while its messages are pushed.
 pub(super) struct Sums<'v, P> {
     view: View<'v, P>,
-    framing: Framing,
+    model: Model,
     counter: CachedCounter,
     /// The messages whose counts are this model's.
     counted: Range<u64>,
@@ -48,8 +49,8 @@ pub(super) fn of_models<'v, P: Pages>(pages: &'v P, place: SessionKey, record: &
         let start = if switch == 0 { 0 } else { epoch.recounted.0 };
         Sums {
             view: View::cold(pages, place, record, epoch),
-            framing: epoch.model.framing,
-            counter: CachedCounter::new(epoch.model.encoding),
+            model: epoch.model.clone(),
+            counter: epoch.model.counter(),
             counted: start..until(switch).unwrap_or(u64::MAX),
             current: until(switch).is_none(),
             turns: Tally::default(),
@@ -80,7 +81,7 @@ impl<P: Pages> Sums<'_, P> {
         if index > self.counted.start && stored.message.opens_turn() && self.turns.has_user {
             self.keep_block(self.turns.turns - 1)?;
         }
-        let placed = self.turns.push(&stored.message, 0, &self.framing, &self.counter)?;
+        let placed = self.turns.push(&stored.message, 0, &self.model.framing, &self.counter)?;
         let (turn, opens_turn) = (record.placed.turn, record.placed.opens_turn);
         if self.current && (placed.turn, placed.opens_turn) != (turn, opens_turn) {
             found.push(("turn", format!("it says turn {turn}, begun there: {opens_turn}; it is in turn {}", placed.turn)));
@@ -93,12 +94,13 @@ impl<P: Pages> Sums<'_, P> {
 
     fn count(&mut self, record: &MessageRecord, stored: &Stored) -> Result<Vec<Found>> {
         let (brief, redacted) = (self.view.brief(record.placed.index)?, record.state == MessageState::Redacted);
-        let (cost, mut found) = (self.framing.message(&stored.message, &self.counter), Vec::new());
+        let mut found = Vec::new();
         // A message redacted later has the count of the model of that time, or none of this model.
-        if cost != brief.cost && (self.current || !redacted) {
-            found.push(("tokens", format!("it says {} tokens and has {}", brief.cost.tokens, cost.tokens)));
+        if !self.model.counts(&stored.message, brief.cost) && (self.current || !redacted) {
+            let tokens = self.model.cost(&stored.message).tokens;
+            found.push(("tokens", format!("it says {} tokens and has {tokens}", brief.cost.tokens)));
         }
-        let sum = self.tokens.push(&stored.message, brief.cost.tokens, &self.framing, &self.counter)?;
+        let sum = self.tokens.push(&stored.message, brief.cost.tokens, &self.model.framing, &self.counter)?;
         found.extend(self.compare(sum.tokens_before, brief.placed.tokens_before));
         self.erased = redacted;
         Ok(found)

@@ -8,7 +8,6 @@ use super::super::transcript::view::{View, find_recount, write_recount};
 use super::readable;
 use crate::Result;
 use crate::store::pages::{Pages, PagesMut};
-use crate::tokens::CachedCounter;
 
 /// The last epoch of each model that a session ran on, oldest first. Old epochs may be lost.
 pub(super) fn epochs<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord) -> Result<Vec<StoredEpoch>> {
@@ -24,7 +23,6 @@ pub(super) fn epochs<P: Pages>(pages: &P, place: SessionKey, session: &SessionRe
 /// Writes the counts of every switch anew that are lost. Those of lost messages come with their stand-ins.
 pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &SessionRecord) -> Result<()> {
     for epoch in epochs(&*pages, place, session)?.iter().filter(|epoch| epoch.switch > 0) {
-        let counter = CachedCounter::new(epoch.model.encoding);
         let mut before = 0;
         for index in epoch.recounted.0..epoch.recounted.1 {
             let Some(record) = readable(MessageRecord::expect(&*pages, place, index))? else { continue };
@@ -38,7 +36,7 @@ pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &Sess
                 let block = readable(view.sent_block(record.placed.turn - 1))?.flatten();
                 before += block.map_or(0, |block| block.tokens);
             }
-            let cost = epoch.model.framing.message(&stored.message, &counter);
+            let cost = epoch.model.cost(&stored.message);
             write_recount(pages, place, epoch.switch, index, cost, before)?;
             before += cost.tokens;
         }
@@ -49,7 +47,6 @@ pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &Sess
 /// Counts the messages again that were added since the last switch that is known: the one whose counts they have is lost.
 pub(super) fn sums<P: PagesMut>(pages: &mut P, place: SessionKey, session: &SessionRecord) -> Result<()> {
     let epoch = StoredEpoch::read(&*pages, place, session.epoch)?;
-    let counter = CachedCounter::new(epoch.model.encoding);
     let first = if epoch.switch == 0 { 0 } else { epoch.recounted.1 };
     let mut before = match first.checked_sub(1) {
         Some(last) => {
@@ -59,7 +56,8 @@ pub(super) fn sums<P: PagesMut>(pages: &mut P, place: SessionKey, session: &Sess
     };
     for index in first..session.tally.messages {
         let mut record = MessageRecord::expect(&*pages, place, index)?;
-        let cost = epoch.model.framing.message(&record.stored(&*pages, place)?.message, &counter);
+        let stored = record.stored(&*pages, place)?;
+        let cost = if epoch.model.counts(&stored.message, record.cost) { record.cost } else { epoch.model.cost(&stored.message) };
         if record.placed.opens_turn && index > 0 {
             let block = View::cold(&*pages, place, session, &epoch).sent_block(record.placed.turn - 1)?;
             before += block.map_or(0, |block| block.tokens);

@@ -45,8 +45,8 @@ pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, gran
 }
 
 fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Recounted> {
-    let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
-    let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
+    let (framing, counter) = (&model.framing, model.counter());
+    let cost = |index: u64| Ok::<_, crate::Error>(model.cost(&view.message(index)?.message));
     let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?.max(least).min(view.messages());
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
     let around = if origin < view.messages() { view.turn_around(origin)? } else { None };
