@@ -181,3 +181,20 @@ def test_an_error_of_the_callers_own_object_comes_back_as_it_is() -> None:
 def test_a_limit_is_a_whole_number(limit: Any) -> None:
     with pytest.raises(memspan.InvalidInput, match="max_input_tokens"):
         memspan.fit([], max_input_tokens=limit)
+
+
+@pytest.mark.parametrize(
+    ("model", "thinks", "signs"), [("deepseek-chat", True, False), ("gemini-2.5-pro", False, True), ("gpt-4o", False, False)]
+)
+def test_fields_beside_the_content_count_where_the_server_wants_them_back(model: str, thinks: bool, signs: bool) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    bare: Message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    thinking = {**bare, "reasoning_content": "think hard " * 300}
+    signed = {**bare, "tool_calls": [{**call, "extra_content": {"google": {"thought_signature": "QUJD" * 300}}}]}
+    for message, counted in ((thinking, thinks), (signed, signs)):
+        assert (memspan.count_tokens(message, model) > memspan.count_tokens(bare, model) + 300) == counted
+        talk = [{"role": "user", "content": "x"}, message, {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+        assert (memspan.fit(talk, model).tokens > 300) == counted
+        assert memspan.fit(talk, model).tokens == memspan.count_tokens(talk, model)
+        old = [{"role": "user", "content": "old"}, *talk[1:], *talk]
+        assert len(memspan.fit(old, model, max_input_tokens=memspan.count_tokens(talk, model) + 20).messages) == (3 if counted else 6)

@@ -184,7 +184,8 @@ def fit(
     is never parted from its results. Messages are read from the end, and only as far as they fit: the time depends on what is kept.
 
     Args:
-        messages: Messages of OpenAI's or Anthropic's shape. They are not changed.
+        messages: Messages of OpenAI's or Anthropic's shape. They are not changed. `reasoning_content` and `extra_content` count where the
+            server of the model's vendor wants them back.
         model: Its name in `memspan.models`.
         max_input_tokens: The limit of the whole request. By default 70 % of the model's window, or what a reply of 4,096 tokens leaves.
         tools: Tool schemas that are sent along.

@@ -18,7 +18,7 @@ pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
         return Ok(plain);
     }
     let bytes = plain::json("a message", value)?;
-    checked(value, context::Message::parse(&bytes, None, Arguments::Keep))
+    checked(value, context::Message::parse_whole(&bytes, None, Arguments::Keep))
 }
 
 /// `{"role": ..., "content": "..."}` and nothing else, as nearly all messages are: what parsing its JSON would give.

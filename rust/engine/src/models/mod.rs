@@ -158,13 +158,22 @@ impl Model {
         limit: Option<u64>,
     ) -> Result<Fit> {
         let room = self.factor.room(limit.map_or_else(|| self.default_input_limit(), Ok)?);
-        let fit = context::fit(count, read, tools, room, &self.framing, &self.counter())?;
+        let server = self.dialect();
+        let mut wanted = |index| read(index).map(|message| message.with_beside(|name| wants(server, name)));
+        let fit = context::fit(count, &mut wanted, tools, room, &self.framing, &self.counter())?;
         Ok(Fit { tokens: self.factor.bound(fit.tokens), exact: fit.exact && self.factor == Factor::EXACT, ..fit })
     }
 
+    /// The sum over messages that are sent as they are, with the fields beside their content that the model's server reads.
     fn sum(&self, messages: &[Message]) -> u64 {
-        let counter = self.counter();
-        messages.iter().map(|message| self.framing.message(message, &counter).tokens).sum()
+        let (counter, server) = (self.counter(), self.dialect());
+        let count = |message: &Message| {
+            if message.beside().all(|name| wants(server, name)) {
+                return self.framing.message(message, &counter).tokens;
+            }
+            self.framing.message(&message.clone().with_beside(|name| wants(server, name)), &counter).tokens
+        };
+        messages.iter().map(count).sum()
     }
 
     /// The counter of its text.
@@ -172,6 +181,11 @@ impl Model {
     pub fn counter(&self) -> CachedCounter {
         CachedCounter::new(self.encoding)
     }
+}
+
+/// Whether a server wants a field beside the content back.
+fn wants(server: Option<&Dialect>, name: &str) -> bool {
+    server.is_some_and(|server| server.wants(name))
 }
 
 #[cfg(test)]

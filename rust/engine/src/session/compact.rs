@@ -80,7 +80,7 @@ impl Draft {
         limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
         limits::within("max_tokens", max_tokens, 1..=limits::MAX_SUMMARY_TOKENS)?;
         let first = previous.as_ref().map_or(0, |before| before.covers.end);
-        let numbered = |(at, message)| Source { index: first + at as u64, message: Arc::new(message) };
+        let numbered = |(at, message): (usize, Message)| Source { index: first + at as u64, message: Arc::new(message.without_beside()) };
         let mut messages: Vec<Source> = messages.into_iter().enumerate().map(numbered).collect();
         let end = newest_exchanges(&messages, keep as usize);
         let system = messages.iter().take_while(|source| source.message.role == Role::System).count();
