@@ -211,3 +211,41 @@ def test_a_number_that_is_too_large_to_write_is_a_mistake_like_others(user: mems
     ]
     for given, said in cases:
         assert said in json.loads(user.call_tool("recall", given))["error"]
+
+
+def test_schemas_of_every_format_are_tools_of_a_session(user: memspan.Scope) -> None:
+    def offered(tools: Any, model: str) -> list[dict[str, Any]]:
+        session = user.session(model=model, tools=tools)
+        session.add({"role": "user", "content": "x"})
+        prompt = session.assemble()
+        if model == "gpt-4o":
+            return [tool["function"] for tool in prompt.to_openai()["tools"]]
+        if model == "gemini-2.5-pro":
+            return [one for tool in prompt.to_gemini()["config"]["tools"] for one in tool.get("function_declarations", [tool])]
+        return prompt.to_anthropic()["tools"]
+
+    names = [tool["function"]["name"] for tool in user.tools()]
+    for model in ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro"):
+        for format in ("openai", "openai_responses", "anthropic", "gemini"):  # noqa: A001  the field's own word
+            assert [tool["name"] for tool in offered(user.tools(format=format), model)] == names, (model, format)
+    mixed = [{"google_search": {}, **user.tools(format="gemini")[0]}, {"code_execution": {}}]
+    assert offered(mixed, "gemini-2.5-pro")[len(names) :] == [{"google_search": {}}, {"code_execution": {}}]
+    assert len(offered(mixed, "gpt-4o")) == len(names)
+    with pytest.raises(memspan.InvalidInput, match=r"function_declarations.*\(Gemini\)"):
+        user.session(model="gpt-4o", tools=[{"name": "f", "parameters": {}}])
+
+
+def test_declarations_of_googles_sdk_are_json_schema_elsewhere(user: memspan.Scope) -> None:
+    types = pytest.importorskip("google.genai.types", reason="google-genai is not installed: pip install 'memspan[gemini]'")
+    number, text = types.Schema(type="INTEGER"), types.Schema(type="STRING", nullable=True)
+    schema = types.Schema(type="OBJECT", properties={"n": types.Schema(any_of=[number, text]), "t": text}, required=["t"])
+    declared = types.FunctionDeclaration(name="f", description="d", parameters=schema)
+    session = user.session(model="gpt-4o", tools=[types.Tool(function_declarations=[declared], google_search=types.GoogleSearch())])
+    session.add({"role": "user", "content": "x"})
+    prompt = session.assemble()
+    [tool] = prompt.to_openai()["tools"]
+    nullable = {"type": ["string", "null"]}
+    properties = {"n": {"anyOf": [{"type": "integer"}, nullable]}, "t": nullable}
+    parameters = {"type": "object", "properties": properties, "required": ["t"]}
+    assert tool["function"] == {"name": "f", "description": "d", "parameters": parameters}
+    types.GenerateContentConfig.model_validate(prompt.to_gemini()["config"])

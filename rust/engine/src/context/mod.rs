@@ -14,6 +14,7 @@ pub mod budget;
 pub mod canonical_json;
 pub mod compose;
 pub mod cut;
+mod declared;
 pub mod dialect;
 mod entries;
 pub mod epoch;

@@ -10,14 +10,15 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::canonical_json::canonical_json;
+use super::declared::declared;
 use super::dialect::called;
 use super::json::{self, Position};
 use super::message::{Digest, Format};
 use crate::Result;
 
-const DOING: &str = "read tools";
+pub(super) const DOING: &str = "read tools";
 
-/// The tools that run at Google, in both spellings. Their objects have no other keys. Source: Gemini API reference, "Tool".
+/// The tools that run at Google, in both spellings. Their objects have no other keys but declarations of functions. Source: Gemini API reference, "Tool".
 const GEMINIS: [&str; 14] = [
     "google_search",
     "googleSearch",
@@ -34,6 +35,10 @@ const GEMINIS: [&str; 14] = [
     "url_context",
     "urlContext",
 ];
+
+/// The forms of tools, for errors.
+const FORMS: &str = "pass {\"type\": \"function\", \"function\": {...}} (OpenAI), {\"type\": \"function\", \"name\": ...} (responses), \
+                     {\"name\": ..., \"input_schema\": ...} (Anthropic), {\"function_declarations\": [...]} (Gemini) or a tool that a provider runs";
 
 /// One tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,9 +100,12 @@ impl Tools {
         let next = "pass the list that the provider's SDK takes";
         let raw = std::str::from_utf8(bytes).map_err(|error| place.error("tools must be JSON", &error.to_string(), next))?;
         let list = json::list(raw).ok_or_else(|| place.error("tools must be a JSON list", raw, next))?;
-        let tools = list.iter().enumerate().map(|(index, raw)| tool(raw, &format!("tools[{index}]"))).collect::<Result<Vec<_>>>()?;
+        let canonical = canonical_json(raw)?; // it refuses what nests too deep
+        let mut tools = Vec::with_capacity(list.len());
+        for (index, raw) in list.iter().enumerate() {
+            read(raw, &format!("tools[{index}]"), &mut tools)?;
+        }
         check_names(&tools)?;
-        let canonical = canonical_json(raw)?;
         Ok((!tools.is_empty()).then(|| Arc::new(Self { tools, meaning: xxh3_128(&canonical), digest: Digest::of_text(raw) })))
     }
 
@@ -142,25 +150,33 @@ fn check_names(tools: &[Tool]) -> Result<()> {
     }
 }
 
+/// The tools of an object: one, or those of Gemini's, which declares several functions at once.
+fn read(raw: &str, at: &str, tools: &mut Vec<Tool>) -> Result<()> {
+    let declared = json::object(raw).map(|object| declared(&object, at)).transpose()?.flatten();
+    let Some((functions, rest)) = declared else { return tool(raw, at).map(|tool| tools.push(tool)) };
+    tools.extend(functions);
+    rest.map_or(Ok(()), |rest| tool(&rest, at).map(|tool| tools.push(tool)))
+}
+
 fn tool(raw: &str, at: &str) -> Result<Tool> {
     let place = Position { doing: DOING, at };
     let object = json::object(raw).ok_or_else(|| place.error("a tool must be an object", raw, "pass its schema"))?;
     if let Some(function) = object.object("function", place)? {
         let parameters = function.get("parameters");
-        return Ok(Tool { format: Format::OpenAi, given: raw.into(), function: Some(read_function(&function, parameters, place)?) });
+        return Ok(Tool { format: Format::OpenAi, given: raw.into(), function: Some(Function::read(&function, parameters, place)?) });
     }
     if let Some(schema) = object.get("input_schema") {
-        return Ok(Tool { format: Format::Anthropic, given: raw.into(), function: Some(read_function(&object, Some(schema), place)?) });
+        return Ok(Tool { format: Format::Anthropic, given: raw.into(), function: Some(Function::read(&object, Some(schema), place)?) });
     }
     if object.get("type") == Some("\"function\"") && object.get("name").is_some() {
         let parameters = object.get("parameters");
-        return Ok(Tool { format: Format::Responses, given: raw.into(), function: Some(read_function(&object, parameters, place)?) });
+        return Ok(Tool { format: Format::Responses, given: raw.into(), function: Some(Function::read(&object, parameters, place)?) });
     }
     let mut own = object.fields().filter(|(_, raw)| *raw != "null").map(|(key, _)| key).peekable();
     if own.peek().is_some() && own.all(|key| GEMINIS.contains(&key)) {
         return Ok(Tool { format: Format::Gemini, given: raw.into(), function: None });
     }
-    let kind = object.need("type", place)?;
+    let kind = object.text("type", place)?.ok_or_else(|| place.error("a tool must have a form that a provider takes", raw, FORMS))?;
     let format = match (&*kind, object.get("name")) {
         ("custom", Some(_)) => Format::Responses,
         (_, Some(_)) => Format::Anthropic,
@@ -172,12 +188,15 @@ fn tool(raw: &str, at: &str) -> Result<Tool> {
     Ok(Tool { format, given: raw.into(), function: None })
 }
 
-fn read_function(object: &json::Object<'_>, parameters: Option<&str>, place: Position<'_>) -> Result<Function> {
-    if let Some(raw) = parameters.filter(|raw| !json::is_object(raw)) {
-        return Err(place.wrong("parameters", "must be a JSON Schema object", raw));
+impl Function {
+    /// The function of an object with its name and its description.
+    pub(super) fn read(object: &json::Object<'_>, parameters: Option<&str>, place: Position<'_>) -> Result<Self> {
+        if let Some(raw) = parameters.filter(|raw| !json::is_object(raw)) {
+            return Err(place.wrong("parameters", "must be a JSON Schema object", raw));
+        }
+        let description = object.text("description", place)?.map(|text| text.as_ref().into());
+        Ok(Self { name: object.need("name", place)?.as_ref().into(), description, parameters: parameters.map(Into::into) })
     }
-    let description = object.text("description", place)?.map(|text| text.as_ref().into());
-    Ok(Function { name: object.need("name", place)?.as_ref().into(), description, parameters: parameters.map(Into::into) })
 }
 
 #[cfg(test)]
@@ -236,15 +255,46 @@ mod tests {
         ] {
             assert_eq!(tool(raw, "").unwrap().format, format, "{raw}");
         }
-        for raw in [r#"{"google_search":{},"function_declarations":[]}"#, "{}", r#"{"google_search":null}"#] {
-            assert!(tool(raw, "").is_err(), "{raw}");
+        for raw in ["{}", r#"{"google_search":null}"#, r#"{"name":"f","parameters":{}}"#, r#"{"function_declarations":[],"x":{}}"#] {
+            let error = Tools::parse(format!("[{raw}]").as_bytes()).unwrap_err();
+            assert!(error.message().contains("function_declarations") && error.message().contains("input_schema"), "{error}");
         }
+    }
+
+    #[test]
+    fn geminis_declarations_are_functions() {
+        let parsed = Tools::parse(
+            br#"[{"functionDeclarations":[{"name":"f","description":"d","parameters":{"type":"OBJECT","properties":{
+                "type":{"type":"STRING","nullable":true,"max_length":"5","format":"enum","enum":["A"]},
+                "max_items":{"any_of":[{"type":"INTEGER"},{"type":"ARRAY","items":{"type":"NUMBER"},"minItems":"1"}],"nullable":true},
+                "n":{"type":"TYPE_UNSPECIFIED","default":{"type":"STRING"}}
+            },"required":["type"]}},{"name":"g"}],"googleSearch":{},"retrieval":null},
+            {"function_declarations":[{"name":"h","parameters":{"type":"OBJECT"},"parameters_json_schema":{"type": "object","minimum":"5"}}]},
+            {"type":"function","function":{"name":"i"}},{"function_declarations":[]}]"#,
+        );
+        let tools = parsed.unwrap().unwrap();
+        let functions: Vec<_> = tools.tools.iter().filter_map(|tool| tool.function.as_ref()).collect();
+        assert!(functions.iter().map(|function| &*function.name).eq(["f", "g", "h", "i"]));
+        let expected = concat!(
+            r#"{"type":"object","properties":{"type":{"type":["string","null"],"maxLength":5,"format":"enum","enum":["A"]},"#,
+            r#""max_items":{"anyOf":[{"type":"integer"},{"type":"array","items":{"type":"number"},"minItems":1},{"type":"null"}]},"#,
+            r#""n":{"default":{"type":"STRING"}}},"required":["type"]}"#
+        );
+        let parameters: Vec<_> = functions.iter().map(|function| function.parameters.as_deref()).collect();
+        assert_eq!(parameters, [Some(expected), None, Some(r#"{"type": "object","minimum":"5"}"#), None]);
+        assert_eq!((&*tools.tools[2].given, tools.tools[2].format), (r#"{"googleSearch":{}}"#, Format::Gemini));
+        assert_eq!(Tools::parse(br#"[{"function_declarations":[]}]"#).unwrap(), None);
+        let deep =
+            format!(r#"[{{"function_declarations":[{{"name":"f","parameters":{}{}}}]}}]"#, "{\"items\":".repeat(9_999), "}".repeat(9_999));
+        assert!(Tools::parse(deep.as_bytes()).is_err());
     }
 
     #[test]
     fn bad_tools_are_named() {
         for (raw, part) in [
             ("{}", "JSON list"),
+            (r#"[{"function_declarations":{}}]"#, "must be a list"),
+            (r#"[{"function_declarations":[{"description":"d"}]}]"#, "tools[0].function_declarations[0]"),
             ("[1]", "tools[0]"),
             (r#"[{"type":"function"}]"#, "\"function\" must be present"),
             (r#"[{"name":"a","input_schema":{}},{"name":"a","input_schema":{}}]"#, "must differ"),
