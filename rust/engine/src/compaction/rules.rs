@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::Source;
 use super::columns::Columns;
 use super::cues::{Cue, asks, corrects, cue_of, demands, is_labelled};
-use super::questions::Talk;
+use super::questions;
 use super::revisions::revise;
 use super::summary::{Line, Section, Summary};
 use super::terms::{Beside, Covered, Frequencies, Reader, Terms, Weights};
@@ -189,20 +189,19 @@ impl<'a> Chooser<'a> {
             let (cue, beside) = (Cue::None, Beside::All);
             chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true, strict: false, cue, by: By::Other, beside });
         }
-        let mut talk = Talk::new(&units);
         for (line, terms) in old {
-            chooser.keep(line, terms.all, &mut talk);
+            chooser.keep(line, terms.all, &units);
         }
-        chooser.read(&units, &mut talk, written.is_empty());
+        chooser.read(&units, written.is_empty());
         chooser.find_identifiers(&units, sources);
         revise(&mut chooser.candidates, &mut reader);
         chooser
     }
 
     /// A line of the summary before competes again; one that is only there for its identifiers does so among those.
-    fn keep(&mut self, line: Line, terms: Vec<u64>, talk: &mut Talk) {
+    fn keep(&mut self, line: Line, terms: Vec<u64>, units: &[Unit]) {
         self.identify_line(&line);
-        let closed = line.section == Section::Questions && talk.closer(&terms, &self.weights).is_some();
+        let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
             let (cue, is_constraint) = (cue_of(&line.text), line.section == Section::Constraints);
@@ -212,8 +211,8 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    fn read(&mut self, units: &[Unit], talk: &mut Talk, all: bool) {
-        let open = talk.open(&self.weights);
+    fn read(&mut self, units: &[Unit], all: bool) {
+        let open = questions::open(units, &self.weights);
         let first = units.iter().position(|unit| unit.role == Role::User);
         for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.spoken) {
             interrupt::step();

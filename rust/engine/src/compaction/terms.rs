@@ -128,8 +128,7 @@ impl Weights {
         self.0.get(&term).map_or(0, |known| known.0)
     }
 
-    /// How rare a term is.
-    pub fn idf(&self, term: u64) -> i64 {
+    fn idf(&self, term: u64) -> i64 {
         self.0.get(&term).map_or(0, |known| known.1)
     }
 
@@ -138,14 +137,15 @@ impl Weights {
         terms.iter().map(|term| self.weight(*term)).sum()
     }
 
-    /// The mass of what is rare in a text.
-    pub fn rarity(&self, terms: &[u64]) -> i64 {
-        terms.iter().map(|term| self.idf(*term)).sum()
-    }
-
-    /// The mass of what is rare in `asked` and also in `other`; both sorted.
+    /// The share of what is rare in `asked` that is also in `other`, in 1/256; both sorted.
     pub fn shared(&self, asked: &[u64], other: &[u64]) -> i64 {
-        asked.iter().filter(|term| other.binary_search(term).is_ok()).map(|term| self.idf(*term)).sum()
+        let (mut all, mut common) = (0, 0);
+        for term in asked {
+            let idf = self.idf(*term);
+            all += idf;
+            common += if other.binary_search(term).is_ok() { idf } else { 0 };
+        }
+        if all == 0 { 0 } else { common * 256 / all }
     }
 }
 
