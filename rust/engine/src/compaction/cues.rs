@@ -268,7 +268,6 @@ const CORRECTS_FIRST: &[&str] = &[
     "on second thought",
     "on second thoughts",
     "on reflection",
-    "actually",
     "correction",
     "change of plan",
     "change of plans",
@@ -276,37 +275,41 @@ const CORRECTS_FIRST: &[&str] = &[
     "ive changed my mind",
     "i have changed my mind",
     "we changed our minds",
-    "forget that",
     "forget what i said",
     "revert that",
     "undo that",
-    "my mistake",
     "new requirement",
-    "override",
-    "back to",
     "were back to",
     "we are back to",
     "lets go back to",
+    "doch nicht",
+    "doch lieber",
+    "korrektur",
+    "plan\u{e4}nderung",
+    "correcci\u{f3}n",
+    "cambio de planes",
+];
+/// A sentence that begins so does, if what it speaks of was spoken of before.
+const CORRECTS_SPOKEN: &[&str] = &[
+    "actually",
+    "forget that",
+    "my mistake",
+    "override",
+    "back to",
     "not any more",
     "not anymore",
     "i meant",
     "make it",
     "make that",
     "swap them",
-    "doch nicht",
-    "doch lieber",
-    "korrektur",
-    "plan\u{e4}nderung",
     "finalement",
     "en fait",
     "mejor",
     "en realidad",
-    "correcci\u{f3}n",
-    "cambio de planes",
     "anzi",
     "na verdade",
 ];
-/// A sentence with one of these does so too.
+/// So does one that begins with one of these, or has one and orders what was spoken of.
 const CORRECTS: &[&str] = &[
     "instead",
     "after all",
@@ -321,8 +324,10 @@ const CORRECTS: &[&str] = &[
     "\u{e0} partir de maintenant",
     "a partir de ahora",
 ];
-/// A sentence that begins so does, if what it speaks of was spoken of before.
-const MAY_CORRECT: &[&str] = &["sorry", "never mind", "nevermind", "you may", "you can", "swap", "oops", "wait"];
+/// A sentence that begins so may do so, if it speaks of much that something settled speaks of.
+const MAY_CORRECT: &[&str] = &["sorry", "never mind", "nevermind", "swap", "oops", "wait"];
+/// A sentence that begins so does, if it allows what was spoken of.
+const ALLOWS: &[&str] = &["you may", "you can", "feel free to", "go ahead and"];
 /// Of scripts without spaces: found anywhere in a text.
 const ANYWHERE: &[(&str, Cue)] = &[
     ("\u{5fc5}\u{987b}", Cue::Constraint),
@@ -368,10 +373,13 @@ static OPEN_TABLE: Lazy<Table> = Lazy::new(|| {
     table
 });
 
-/// A phrase that begins a sentence is a decision here, one that stands anywhere a constraint, and one that may correct a wish.
+/// A sure phrase is a constraint here, one that is sure of what was spoken of a decision, one that stands anywhere a wish, one that may
+/// correct a goal, and one that allows nothing in particular.
 static CORRECTION_TABLE: Lazy<Table> = Lazy::new(|| {
     let mut table = Table::new();
-    for (cues, cue) in [(CORRECTS_FIRST, Cue::Decision), (CORRECTS, Cue::Constraint), (MAY_CORRECT, Cue::Wish)] {
+    let kinds = [(CORRECTS_FIRST, Cue::Constraint), (CORRECTS_SPOKEN, Cue::Decision), (CORRECTS, Cue::Wish), (MAY_CORRECT, Cue::Goal)];
+    let kinds = kinds.into_iter().chain([(ALLOWS, Cue::None)]);
+    for (cues, cue) in kinds {
         for text in cues {
             insert(&mut table, text, cue);
         }
@@ -419,18 +427,32 @@ pub fn is_request(text: &str) -> bool {
     !cues.is_empty() && cues.into_iter().all(|cue| cue == Cue::Goal)
 }
 
-/// Whether a sentence takes back or replaces something.
-#[must_use]
-pub fn corrects(sentence: &str) -> bool {
-    let words = words(sentence);
-    first_matches(&CORRECTION_TABLE, &words).any(|cue| cue == Cue::Decision)
-        || matches(&CORRECTION_TABLE, &words).any(|cue| cue == Cue::Constraint)
+/// How a sentence takes back or replaces something, the surest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Correction {
+    /// It does where it allows what was forbidden: "You can use the old port".
+    Allows,
+    /// It does where it orders what was spoken of: "use the old port instead".
+    Anywhere,
+    /// It may: "Sorry, events go over NATS".
+    Maybe,
+    /// It does if what it speaks of was spoken of before: "Actually, events go over NATS".
+    First,
+    /// It does: "Scratch that, events go over NATS".
+    Sure,
 }
 
-/// Whether a sentence does so if what it speaks of was spoken of before.
+/// Whether a sentence takes back or replaces something.
 #[must_use]
-pub fn may_correct(sentence: &str) -> bool {
-    first_matches(&CORRECTION_TABLE, &words(sentence)).any(|cue| cue == Cue::Wish)
+pub fn correction(sentence: &str) -> Option<Correction> {
+    let words = words(sentence);
+    let first = first_matches(&CORRECTION_TABLE, &words).max().map(|cue| match cue {
+        Cue::Constraint => Correction::Sure,
+        Cue::Decision | Cue::Wish => Correction::First,
+        Cue::Goal => Correction::Maybe,
+        Cue::None => Correction::Allows,
+    });
+    first.max(matches(&CORRECTION_TABLE, &words).any(|cue| cue == Cue::Wish).then_some(Correction::Anywhere))
 }
 
 /// Whether a sentence asks.

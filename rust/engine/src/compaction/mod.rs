@@ -17,6 +17,7 @@ mod json;
 mod measures;
 mod questions;
 pub mod request;
+mod requests;
 mod revisions;
 mod rules;
 mod said;
@@ -25,6 +26,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 pub mod units;
+mod wording;
 
 pub use json::{from_json, to_json};
 pub use rules::{Aim, Compacted, brief, compact};

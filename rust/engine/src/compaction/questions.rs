@@ -1,11 +1,12 @@
 //! Questions that stay open: asked and not answered, or said to be open.
 //!
-//! The reply to a question closes it, unless it asks back or says that it does not know. A user's request to find something out is closed
-//! by the reply that ends its turn, if that says something or the turn called tools. Text beside calls of tools tells what is done next:
-//! it neither asks nor answers. A question that stayed open is closed by a later statement that shares half of what it is about. Not
-//! here: whether an answer is right.
+//! The reply to a question closes it, unless it asks back, puts off or says that it does not know. A user's request to find something out
+//! is closed by the reply that ends its turn (`requests.rs`). Text beside calls of tools tells what is done next: it neither asks nor
+//! answers. A question that stayed open is closed by a later statement that shares half of what it is about. Not here: whether an answer
+//! is right.
 
 use super::cues::{asks, is_open, is_request};
+use super::requests::{is_done, puts_off};
 use super::rules::Unit;
 use super::terms::Weights;
 use super::units::sentences;
@@ -14,8 +15,6 @@ use crate::interrupt;
 
 /// The share of a question's mass that a later statement must have to close it, in 1/256.
 const CLOSES: i64 = 128;
-/// The terms of a reply that is more than "Noted, thanks.".
-const SAYS_SOMETHING: usize = 3;
 
 /// Which units are questions that stay open, by place.
 pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
@@ -28,7 +27,7 @@ pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
         interrupt::step();
         let is_settled = match (unit.asks, is_open(&unit.text)) {
             (true, false) => is_answered(units, at),
-            _ => unit.role == Role::User && is_request(&unit.text) && is_done(units, at),
+            _ => unit.role == Role::User && is_request(&unit.text) && is_done(units, at, turn(units, at)),
         };
         if open[at] && is_settled {
             open[at] = false;
@@ -39,14 +38,14 @@ pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
 }
 
 /// An assistant tells what it is about to do with its tools.
-fn narrates(unit: &Unit) -> bool {
+pub(super) fn narrates(unit: &Unit) -> bool {
     unit.calls && unit.role == Role::Assistant
 }
 
 /// The units between that of a place and the next message of the same role, without those of the same message.
 fn turn(units: &[Unit], at: usize) -> &[Unit] {
     let asked = &units[at];
-    let is_other = |unit: &Unit| unit.spoken && unit.role != asked.role && unit.role != Role::System;
+    let is_other = |unit: &Unit| !unit.spoken || unit.role != asked.role && unit.role != Role::System;
     let Some(begin) = units[at + 1..].iter().position(is_other) else { return &[] };
     let rest = &units[at + 1 + begin..];
     let end = rest.iter().position(|unit| unit.spoken && unit.role == asked.role).unwrap_or(rest.len());
@@ -55,20 +54,14 @@ fn turn(units: &[Unit], at: usize) -> &[Unit] {
 
 /// Whether the next one to speak answers.
 fn is_answered(units: &[Unit], at: usize) -> bool {
-    turn(units, at).iter().filter(|unit| unit.spoken && !narrates(unit)).any(|unit| states(unit) && !is_open(&unit.text))
-}
-
-/// Whether the message that ends the turn of a request says something of it.
-fn is_done(units: &[Unit], at: usize) -> bool {
-    let turn = turn(units, at);
-    let Some(last) = turn.iter().rfind(|unit| unit.spoken).filter(|unit| !narrates(unit)) else { return false };
-    let worked = turn.iter().any(|unit| !unit.spoken || unit.calls);
-    let reply = || turn.iter().filter(|unit| unit.spoken && unit.index == last.index && states(unit) && !is_open(&unit.text));
-    reply().any(|unit| worked || unit.terms.all.len() >= SAYS_SOMETHING)
+    turn(units, at)
+        .iter()
+        .filter(|unit| unit.spoken && !narrates(unit))
+        .any(|unit| states(unit) && !is_open(&unit.text) && !puts_off(&unit.text))
 }
 
 /// Whether something in a unit is a statement.
-fn states(unit: &Unit) -> bool {
+pub(super) fn states(unit: &Unit) -> bool {
     sentences(&unit.text).iter().any(|sentence| !asks(sentence) && sentence.chars().any(char::is_alphanumeric))
 }
 

@@ -2,18 +2,21 @@
 //!
 //! Terms do not tell "A is done" from "A is not done", "before" from "after", or "A, then B" from "B, then A". So a user's statement is
 //! held against earlier candidates, term by term without the words of [`Sign`]. Where it has all terms of an earlier one, it is taken
-//! first; where both have the same terms, only the later stays. A statement that denies, turns round or corrects a binding line stands
-//! in the section of that line, behind it. Not here: whether two statements of different words disagree.
+//! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both
+//! stay, and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that
+//! line. It has no room of its own there: a report that was taken for one must not push a rule out. Not here: whether two statements of
+//! different words disagree.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::check::negates;
-use super::cues::{Cue, corrects, may_correct, words};
+use super::cues::{Correction, Cue, correction, words};
 use super::rules::{By, Candidate};
 use super::summary::Section;
 use super::terms::{Beside, Reader, filler};
 use super::units::sentences;
+use super::wording::{orders, restates, tells_of_past};
 use crate::interrupt;
 
 /// Of each term so many of the last candidates that have it are looked at.
@@ -42,9 +45,9 @@ const DENIALS: [&str; 19] = [
     "\u{43d}\u{435}\u{442}",
     "\u{43d}\u{438}\u{43a}\u{43e}\u{433}\u{434}\u{430}",
 ];
-/// Words of answers and thanks, which are about nothing.
+/// Words of answers, thanks and permissions, which are about nothing.
 const POLITE: &str = "yes yeah yep yup nope ok okay sure thanks thank cheers great good fine perfect nice cool sounds alright right all \
-    that's it's much lot so very help else need nothing anything";
+    that's it's much lot so very help else need nothing anything now instead anyway allowed permitted actually sorry wait oops";
 /// Denials of English that a model's line is not checked for.
 const MORE_DENIALS: [&str; 9] = ["hasnt", "havent", "hadnt", "wasnt", "werent", "couldnt", "wouldnt", "neednt", "stop"];
 /// Signs that deny in scripts without spaces.
@@ -101,9 +104,9 @@ fn behind_answer(text: &str) -> &str {
 /// How a statement stands to an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
-    /// It says the same of the same, or the opposite: the earlier one goes.
+    /// It says the same in the same words, or denies it: the earlier one goes.
     Replaces,
-    /// So it does, but the earlier binds and it does not by itself: both stay, it stands behind.
+    /// It speaks of the same otherwise, or binds less than the earlier one: both stay, it stands behind.
     StandsBehind,
     /// It has all that the earlier one has, or differs by a word: it is taken first.
     Outdoes,
@@ -147,7 +150,7 @@ pub(super) fn revise(candidates: &mut Vec<Candidate>, reader: &mut Reader) {
                 if !goes[earlier.at]
                     && let Some(relation) = relation(candidates, &core, earlier, *common)
                 {
-                    goes[earlier.at] = apply(candidates, at, earlier.at, relation);
+                    goes[earlier.at] = apply(candidates, (&core, earlier), *common, relation);
                 }
             }
             correct(candidates, &core, &cores, &shared);
@@ -183,6 +186,7 @@ fn shared(core: &Core, of_term: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)
 
 fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> Option<Relation> {
     let (one, other) = (&candidates[new.at], &candidates[old.at]);
+    let (text, before) = (&*one.line.text, &*other.line.text);
     let against = || new.is_against(old, candidates);
     if other.by == By::Other {
         let covers = common > 1 && (common == new.terms.len() || common == old.terms.len());
@@ -190,11 +194,12 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     }
     let weaker = strength(one.cue) < strength(other.cue).max(strength_of(other.line.section));
     let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
-    if has_all && (common > 1 || same && words(&one.line.text) == words(&other.line.text)) {
+    if has_all && (common > 1 || same && (other.binds || words(text) == words(before))) {
         return match (weaker, same) {
-            (false, true) => Some(Relation::Replaces),
+            (false, true) if restates(text, before) => (!in_one_message(one, other)).then_some(Relation::Replaces),
+            (false, true) => Some(Relation::StandsBehind),
             (false, false) => Some(Relation::Outdoes),
-            (true, _) => (against() || same && is_turned(&one.line.text, &other.line.text)).then_some(Relation::StandsBehind),
+            (true, _) => (against() || same && is_turned(text, before)).then_some(Relation::StandsBehind),
         };
     }
     if common > 1 && common == new.terms.len() && against() {
@@ -204,52 +209,81 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     (!weaker && common > 1 && beside(new) <= 1 && beside(old) <= 1).then_some(Relation::Outdoes)
 }
 
+fn in_one_message(one: &Candidate, other: &Candidate) -> bool {
+    one.line.sources == other.line.sources
+}
+
 /// Has its effect; says whether the earlier one goes.
-fn apply(candidates: &mut [Candidate], new: usize, old: usize, relation: Relation) -> bool {
-    candidates[new].beside = Beside::Later;
-    if candidates[old].by == By::Other {
+fn apply(candidates: &mut [Candidate], (new, old): (&Core, &Core), common: usize, relation: Relation) -> bool {
+    let (one, other) = (&candidates[new.at], &candidates[old.at]);
+    let together = in_one_message(one, other) && relation == Relation::StandsBehind;
+    let (section, score) = (other.line.section, other.line.score);
+    let (has_all, adds) = (common == old.terms.len(), common < new.terms.len());
+    let takes_back = matches!(relation, Relation::StandsBehind | Relation::Denies)
+        && section > one.line.section
+        && (!adds && section == Section::Decisions || orders(&one.line.text, &other.line.text, adds));
+    candidates[new.at].stands_apart(if together { Beside::None } else { Beside::Later });
+    if candidates[old.at].by == By::Other {
         return false;
     }
-    let Candidate { line, strict, .. } = &candidates[old];
-    let (section, score, strict) = (line.section, line.score, *strict);
-    candidates[new].line.score = candidates[new].line.score.max(score.saturating_add(1));
-    if relation == Relation::StandsBehind {
-        candidates[old].beside = Beside::Older;
+    // A rule is not said by a narrower one.
+    let is_rule = section == Section::Constraints && has_all && relation == Relation::Outdoes;
+    if is_rule || relation == Relation::StandsBehind {
+        let apart = in_one_message(&candidates[new.at], &candidates[old.at]);
+        candidates[old.at].stands_apart(if apart { Beside::None } else { Beside::Older });
     }
-    if matches!(relation, Relation::StandsBehind | Relation::Denies) && section > candidates[new].line.section {
-        stand_in(&mut candidates[new], section, strict);
+    if takes_back {
+        stand_in(&mut candidates[new.at], section);
+    }
+    let line = &mut candidates[new.at].line;
+    if section <= line.section {
+        line.score = line.score.max(score.saturating_add(1));
     }
     relation == Relation::Replaces
 }
 
-/// A correction stands in the section of the binding line that shares most with it, or else with the decisions.
+/// A correction stands in the section of the binding line that shares most with it, or else with the decisions. Only a sure one, or an
+/// order, stands among the constraints.
 fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &[(usize, usize)]) {
     let text = candidates[core.at].line.text.clone();
-    let told = sentences(&text);
-    let surely = told.iter().any(|sentence| corrects(sentence));
-    if !surely && !told.iter().any(|sentence| may_correct(sentence)) {
-        return;
-    }
-    let near = |(at, common): &&(usize, usize)| *common * ONE_TERM_OF >= core.terms.len().min(cores[*at].terms.len());
-    let binding = |(at, _): &&(usize, usize)| candidates[cores[*at].at].binds;
-    let Some((old, _)) = shared.iter().filter(near).filter(binding).max_by_key(|(at, common)| (*common, *at)) else {
-        candidates[core.at].beside = if surely { Beside::Later } else { candidates[core.at].beside };
-        return;
+    let Some(correction) = sentences(&text).into_iter().filter_map(correction).max() else { return };
+    let is_near = |(at, common): &&(usize, usize)| {
+        let old = &candidates[cores[*at].at];
+        let adds = *common < core.terms.len();
+        let corrects = match correction {
+            Correction::Sure => true,
+            Correction::First if old.line.section == Section::Constraints || old.by == By::Other => *common > 1,
+            Correction::First => true,
+            Correction::Maybe => {
+                *common > 1
+                    && old.binds
+                    && !tells_of_past(&text)
+                    && (old.line.section != Section::Constraints || orders(&text, &old.line.text, adds))
+            }
+            Correction::Anywhere => orders(&text, &old.line.text, false),
+            Correction::Allows => orders(&text, &old.line.text, adds),
+        };
+        corrects && *common * ONE_TERM_OF >= core.terms.len().min(cores[*at].terms.len())
     };
-    let Candidate { line, strict, .. } = &candidates[cores[*old].at];
-    let (section, score, strict) = (line.section, line.score, *strict);
+    let near: Vec<&(usize, usize)> = shared.iter().filter(is_near).collect();
+    let binding = near.iter().filter(|(at, _)| candidates[cores[*at].at].binds).max_by_key(|(at, common)| (*common, *at));
+    let (section, score) = match binding {
+        Some((at, _)) => (candidates[cores[*at].at].line.section, candidates[cores[*at].at].line.score),
+        None if correction == Correction::Sure || !near.is_empty() => (Section::Decisions, 0),
+        None => return,
+    };
     let new = &mut candidates[core.at];
-    new.beside = Beside::Later;
+    new.stands_apart(Beside::Later);
     new.line.score = new.line.score.max(score.saturating_add(1));
     if section > new.line.section {
-        stand_in(new, section, strict);
+        stand_in(new, section);
     }
 }
 
-fn stand_in(new: &mut Candidate, section: Section, strict: bool) {
+/// It stands among binding lines, and competes there by its score.
+fn stand_in(new: &mut Candidate, section: Section) {
     new.line.section = section;
     new.binds = section != Section::Summary;
-    new.strict = strict;
 }
 
 fn strength(cue: Cue) -> u8 {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use super::Source;
 use super::columns::Columns;
-use super::cues::{Cue, asks, corrects, cue_of, demands, is_labelled};
+use super::cues::{Correction, Cue, asks, correction, cue_of, demands, is_labelled};
 use super::questions;
 use super::revisions::revise;
 use super::summary::{Line, Section, Summary};
 use super::terms::{Beside, Covered, Frequencies, Reader, Terms, Weights};
 use super::units::{one_line, sentences, units};
 use crate::context::message::Part;
+use crate::context::turns::is_cancelled;
 use crate::context::{Counter, Message, Role};
 use crate::interrupt;
 use crate::text::exact_identifiers;
@@ -73,6 +74,8 @@ pub(super) struct Unit {
     pub spoken: bool,
     /// Its message calls tools.
     pub calls: bool,
+    /// It is of a result whose call failed or was cancelled.
+    pub failed: bool,
     pub asks: bool,
     pub cue: Cue,
     pub terms: Terms,
@@ -122,6 +125,13 @@ pub(super) struct Candidate {
     pub cue: Cue,
     pub by: By,
     pub beside: Beside,
+}
+
+impl Candidate {
+    /// Fewer lines than before tell that it is not new.
+    pub(super) fn stands_apart(&mut self, beside: Beside) {
+        self.beside = self.beside.and(beside);
+    }
 }
 
 /// Whose words a candidate has.
@@ -205,7 +215,7 @@ impl<'a> Chooser<'a> {
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
             let (cue, is_constraint) = (cue_of(&line.text), line.section == Section::Constraints);
-            let strict = is_constraint && (line.by_model || cue != Cue::Wish && (cue != Cue::Constraint || demands(&line.text)));
+            let strict = is_constraint && (line.by_model || cue == Cue::Constraint && demands(&line.text));
             let by = if is_constraint && !line.by_model { By::User } else { By::Before };
             self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue, by, beside: Beside::All });
         }
@@ -469,7 +479,11 @@ fn read_part(part: &Part, source: &Source, spoken: bool, reader: &mut Reader, fo
             let spoken = spoken && source.message.role != Role::Tool;
             found.extend(units(text).into_iter().map(|text| unit(text, source, spoken, reader)));
         }
-        Part::ToolResult(result) => result.parts.iter().for_each(|part| read_part(part, source, false, reader, found)),
+        Part::ToolResult(result) => {
+            let (from, failed) = (found.len(), result.is_error || is_cancelled(result));
+            result.parts.iter().for_each(|part| read_part(part, source, false, reader, found));
+            found[from..].iter_mut().for_each(|unit| unit.failed = failed);
+        }
         _ => {}
     }
 }
@@ -480,11 +494,11 @@ fn unit(text: String, source: &Source, spoken: bool, reader: &mut Reader) -> Uni
     let asks = spoken && asks(&text);
     let kind = |sentence: &str| {
         let cue = cue_of(sentence);
-        if role == Role::User && corrects(sentence) { cue.max(Cue::Decision) } else { cue }
+        if role == Role::User && correction(sentence) == Some(Correction::Sure) { cue.max(Cue::Decision) } else { cue }
     };
     let cue = if spoken { stated.into_iter().map(kind).max().unwrap_or(Cue::None) } else { Cue::None };
     let terms = reader.terms(&text);
-    Unit { text: text.into(), index, role, spoken, calls, asks, cue, terms }
+    Unit { text: text.into(), index, role, spoken, calls, failed: false, asks, cue, terms }
 }
 
 /// The worth of an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.

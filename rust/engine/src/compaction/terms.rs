@@ -159,6 +159,19 @@ pub(super) enum Beside {
     Later,
     /// Those of its message and older ones: it is revised, and stays beside the line that does so.
     Older,
+    /// None: it stands between two such lines, or both are of one message.
+    None,
+}
+
+impl Beside {
+    /// Both.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, one) | (one, Self::All) => one,
+            (one, other) if one == other => one,
+            _ => Self::None,
+        }
+    }
 }
 
 /// The terms that were said, each with the first and the last message that said it.
@@ -186,6 +199,7 @@ impl Covered {
                 Beside::All => true,
                 Beside::Later => *last >= message,
                 Beside::Older => *first <= message,
+                Beside::None => false,
             });
             new += if is_said { 0 } else { weight };
         }

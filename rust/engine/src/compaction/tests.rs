@@ -339,7 +339,7 @@ fn the_later_statement_stands_last_after_more_compactions() {
 #[test]
 fn what_only_looks_like_a_revision_revises_nothing() {
     let (summary, order) = said(&["Never touch audit_log.", "But you did touch audit_log!"]);
-    assert_eq!(order, [0, 1], "both stay: {}", summary.text());
+    assert_eq!(order, [1, 0], "both stay, the report among the events: {}", summary.text());
     assert_eq!(said(&["The port is 8443.", "Is the port 8443?"]).1, [0], "a question says nothing");
     assert_eq!(said(&["Deploy build 4711 today.", "Deploy build 4711 today.", "Deploy build 4711 today."]).1.len(), 1, "once");
     let (summary, _) = said(&["Never restart worker-12 by hand.", "Check worker-12 now.", "Show me the log of worker-12."]);
@@ -351,25 +351,95 @@ fn what_only_looks_like_a_revision_revises_nothing() {
 }
 
 #[test]
+fn reports_are_not_rules_and_push_none_out() {
+    let rules = [
+        "Never deploy on Friday.",
+        "Don't restart worker-12.",
+        "Do not merge without review.",
+        "Never push to main.",
+        "Do not wake the baby.",
+        "Never touch the audit table.",
+        "The report must be done by Monday.",
+        "Do not book the Hotel Astoria.",
+    ];
+    let reports = [
+        "Deploy 412 of Friday failed with code 7.",
+        "Sorry, job 786 is on worker-12 since 9.",
+        "Merge request 31 waits for review since Monday.",
+        "Jonas did push commit 88 to main.",
+        "The baby did wake at 3.",
+        "You can see in the log that somebody touched the audit table.",
+        "The report is not done.",
+        "You can see the Hotel Astoria from the train.",
+        "Wait for the deploy of Friday.",
+    ];
+    let mut summary = None;
+    for (round, text) in rules.into_iter().chain(reports).chain(reports).enumerate() {
+        let sources = [source(2 * round as u64, Role::User, text), source(2 * round as u64 + 1, Role::Assistant, "OK.")];
+        summary = Some(compact(summary.as_ref(), &sources, &[], 200, &counter()).summary);
+    }
+    assert_eq!(texts(&summary.unwrap(), Section::Constraints), rules);
+}
+
+#[test]
+fn statements_that_both_hold_both_stay() {
+    for [one, other] in [
+        ["The train goes from Lisbon to Porto.", "The train goes from Porto to Lisbon."],
+        ["I am allergic to peanuts.", "She is allergic to peanuts."],
+        ["Take the blue pill before breakfast.", "Take the blue pill after breakfast."],
+        ["Send 3 boxes to dock 5.", "Send 5 boxes to dock 3."],
+        ["Node a must never write to b.", "Node b must never write to a."],
+        ["Never delete files.", "Never delete files in /etc without asking me."],
+        ["All changes must be reviewed.", "All changes to billing must be reviewed by Jonas."],
+    ] {
+        assert_eq!(said(&[one, other]).1, [0, 1], "{one} {other}");
+        let text = said(&[&format!("{one}\n{other}")]).0.text();
+        assert!([one, other].iter().all(|text_of| text.contains(text_of)), "in one message: {text}");
+    }
+    let rows = "Ping api-3 twice.\n".repeat(9);
+    assert_eq!(said(&[&rows]).0.text().matches("Ping").count(), 1, "a line that is repeated is said once");
+    assert_eq!(said(&["Use port 8080 for api-3.", "Please use port 8080 for api-3 now."]).1, [1], "the same in the same words");
+}
+
+#[test]
 fn a_correction_stands_behind_what_it_corrects() {
-    for words in
-        ["Scratch that,", "No wait,", "Change of plan:", "Correction:", "Actually,", "I changed my mind:", "Back to plan A:", "Doch nicht,"]
-    {
+    for words in ["Scratch that,", "No wait,", "Change of plan:", "Correction:", "I changed my mind:", "Doch nicht,"] {
         let decided = format!("{words} the rollout goes by canary.");
         let (summary, _) = said(&["Let's look at payments-api.", &decided]);
         assert_eq!(texts(&summary, Section::Decisions), [&*decided]);
+    }
+    for words in ["Scratch that,", "Actually,", "Change of plan:", "I changed my mind:", "Back to plan A:", "As of now"] {
+        let decided = format!("{words} the rollout goes by canary.");
         let (summary, _) = said(&["The rollout must never go by canary.", "We go with blue-green.", &decided]);
         assert_eq!(texts(&summary, Section::Constraints).last(), Some(&&*decided), "{}", summary.text());
-        let told = talk(&["Look at payments-api.", &decided]);
+        let (summary, _) = said(&["The rollout is at nine.", &decided]);
+        assert_eq!(texts(&summary, Section::Decisions), [&*decided]);
+        let told = talk(&["Look at the rollout.", &decided]);
         assert_eq!(
             texts(&compact(None, &told, &[], 400, &counter()).summary, Section::Decisions),
             [""; 0],
             "an assistant settles nothing so"
         );
     }
-    let (summary, _) = said(&["We go with Kafka for events.", "Sorry, events go over NATS."]);
-    assert_eq!(texts(&summary, Section::Decisions), ["We go with Kafka for events.", "Sorry, events go over NATS."]);
-    for plain in ["Sorry, I was at lunch.", "The plan has changed little.", "It is actually raining.", "The back of the box is red."] {
+    for later in ["Sorry, events go over NATS.", "Actually, events go over NATS."] {
+        let (summary, _) = said(&["We go with Kafka for events.", later]);
+        assert_eq!(texts(&summary, Section::Decisions), ["We go with Kafka for events.", later]);
+    }
+    let (summary, _) = said(&["Use port 8080 for api-3.", "Use port 9000 for api-3 instead."]);
+    assert_eq!(texts(&summary, Section::Decisions), ["Use port 9000 for api-3 instead."]);
+    for plain in [
+        "Sorry, I was at lunch.",
+        "The plan has changed little.",
+        "It is actually raining.",
+        "The back of the box is red.",
+        "Actually, thanks a lot.",
+        "We had pasta instead.",
+        "Back to work now.",
+        "As of now it rains in Porto.",
+        "Make it stop, please!",
+        "The talk on events was good after all.",
+        "You can read of Kafka and events in the wiki.",
+    ] {
         let (summary, _) = said(&["We go with Kafka for events.", plain]);
         assert_eq!(texts(&summary, Section::Decisions), ["We go with Kafka for events."], "{plain}");
     }
@@ -447,4 +517,41 @@ fn what_was_done_in_its_turn_is_not_open() {
     assert_eq!(open(&["I'm not sure who owns the pager.", "Noted."]), 1, "a nod answers nothing");
     assert_eq!(open(&["Who owns the pager is still TBD, find out.", "The pager rings at nine in the morning."]), 1);
     assert_eq!(open(&["Who owns the pager?", "Let me check.", "Thanks.", "You're welcome."]), 2, "a promise without a call stays open");
+}
+
+#[test]
+fn a_request_that_came_to_nothing_stays_open() {
+    let asked = "Find out why the nightly import fails.";
+    for reply in [
+        "I could not find the cause, the logs are gone.",
+        "I was stopped before I got to the import.",
+        "Nothing in the repository says why it fails.",
+        "Stopped.",
+        "The tool timed out, I will try the import again tomorrow.",
+        "OK.",
+        "I failed to log in.",
+    ] {
+        assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [asked], "{reply}");
+    }
+    for reply in ["The import fails because the disk is full.", "Pid 4711 held a lock.", "Done, it was a lock.", "Fixed: it was a lock."] {
+        assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [""; 0], "{reply}");
+    }
+    let two = "Find out why login is slow. Find out who owns vault-7.";
+    assert_eq!(texts(&worked(two, "Looking.", Some("Login is slow for want of an index.")), Section::Questions), [two]);
+    assert_eq!(texts(&worked(two, "Looking.", Some("Login waits for vault-7.")), Section::Questions), [""; 0]);
+    for (result, open) in [
+        (Message::tool_result("c", "[cancelled: stop]", false), 1),
+        (Message::tool_result("c", "import: no such file", true), 1),
+        (Message::tool_result("c", "import: no disk", false), 0),
+    ] {
+        let mut sources = fetch(result);
+        sources[0] = source(0, Role::User, asked);
+        sources[3] = source(3, Role::Assistant, "Import: no disk.");
+        let summary = compact(None, &sources, &[], 400, &counter()).summary;
+        assert_eq!(summary.of(Section::Questions).count(), open, "{}", summary.text());
+    }
+    let open = |texts_of: &[&str]| compact(None, &talk(texts_of), &[], 400, &counter()).summary.of(Section::Questions).count();
+    assert_eq!(open(&["What is the budget for Porto?", "Finance will tell us next week."]), 1);
+    assert_eq!(open(&["What is left to do?", "Nothing."]), 0, "that is an answer");
+    assert_eq!(open(&["What does job 3 do?", "Stopped."]), 0);
 }

@@ -18,9 +18,9 @@ use super::cut::{OPENING_TOKENS, Window};
 use super::escape::{escape, unescape};
 use super::framing::Framing;
 use super::history::{History, Stored};
-use super::message::{Message, Part, Role, ToolResult};
+use super::message::{Message, Role};
 use super::shorten::{Between, shorten};
-use super::turns::{CANCELLED, opens_round};
+use super::turns::{is_cancelled, opens_round};
 use crate::Result;
 use crate::tokens::Counter;
 
@@ -156,11 +156,6 @@ impl Calls {
     }
 }
 
-/// Whether a result says that its call was cancelled.
-fn is_cancelled(result: &ToolResult) -> bool {
-    matches!(result.parts.first(), Some(Part::Text(text)) if text.starts_with(CANCELLED))
-}
-
 fn named(calls: &BTreeMap<String, Calls>, outcomes: bool) -> String {
     let mut calls: Vec<(&String, &Calls)> = calls.iter().collect();
     let is_done = |calls: &Calls| !outcomes || calls.done() == calls.all;
@@ -178,7 +173,7 @@ fn named(calls: &BTreeMap<String, Calls>, outcomes: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::history::Transcript;
-    use super::super::message::ToolCall;
+    use super::super::message::{Part, ToolCall};
     use super::super::testing::WordCounter;
     use super::*;
 

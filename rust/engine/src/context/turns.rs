@@ -10,7 +10,7 @@
 
 use super::framing::Framing;
 use super::history::History;
-use super::message::{Message, Role};
+use super::message::{Message, Part, Role, ToolResult};
 use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
@@ -22,6 +22,12 @@ pub const CANCELLED: &str = "[cancelled: ";
 
 /// How many ids of closed calls are remembered, to tell a late result from one that never had a call.
 const CLOSED_KEPT: usize = 64;
+
+/// Whether a result says that its call was cancelled.
+#[must_use]
+pub fn is_cancelled(result: &ToolResult) -> bool {
+    matches!(result.parts.first(), Some(Part::Text(text)) if text.starts_with(CANCELLED))
+}
 
 /// The result that is rendered for a call that has none.
 #[must_use]
