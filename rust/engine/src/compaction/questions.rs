@@ -6,7 +6,7 @@
 //! is right.
 
 use super::cues::{asks, is_open, is_request};
-use super::requests::{is_done, puts_off};
+use super::requests::{Requests, puts_off};
 use super::rules::Unit;
 use super::terms::Weights;
 use super::units::sentences;
@@ -23,11 +23,12 @@ pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
         unit.spoken && !narrates(unit) && (unit.asks || is_open(&unit.text))
     };
     let mut open: Vec<bool> = units.iter().map(begins_open).collect();
+    let mut requests = Requests::default();
     for (at, unit) in units.iter().enumerate() {
         interrupt::step();
         let is_settled = match (unit.asks, is_open(&unit.text)) {
             (true, false) => is_answered(units, at),
-            _ => unit.role == Role::User && is_request(&unit.text) && is_done(units, at, turn(units, at)),
+            _ => unit.role == Role::User && is_request(&unit.text) && requests.is_done(units, at, turn(units, at)),
         };
         if open[at] && is_settled {
             open[at] = false;

@@ -75,32 +75,61 @@ const GIVES_UP: [&str; 33] = [
     "try once more",
 ];
 
-/// Whether the last message of the turn behind the request at a place says what came of it.
-pub(super) fn is_done(units: &[Unit], at: usize, turn: &[Unit]) -> bool {
-    let Some(last) = turn.iter().rfind(|unit| unit.spoken).filter(|unit| !narrates(unit)) else { return false };
-    let results = || turn.iter().filter(|unit| !unit.spoken);
-    if results().next_back().is_some_and(|result| result.failed) {
-        return false;
+/// What the last message of a turn says of the requests that it follows.
+struct Outcome {
+    terms: HashSet<u64>,
+    says_something: bool,
+    /// It says that it is done, or speaks of what the tools returned.
+    tells: bool,
+}
+
+impl Outcome {
+    fn of(turn: &[Unit]) -> Option<Self> {
+        let last = turn.iter().rfind(|unit| unit.spoken).filter(|unit| !narrates(unit))?;
+        let results = || turn.iter().filter(|unit| !unit.spoken);
+        if results().next_back().is_some_and(|result| result.failed) {
+            return None;
+        }
+        let reply: Vec<&Unit> = turn.iter().filter(|unit| unit.spoken && unit.index == last.index).collect();
+        if reply.iter().any(|unit| gives_up(&unit.text)) {
+            return None;
+        }
+        let told: Vec<&Unit> = reply.into_iter().filter(|unit| states(unit) && !is_open(&unit.text)).collect();
+        let terms: HashSet<u64> = told.iter().flat_map(|unit| unit.terms.all.iter().copied()).collect();
+        let worked = turn.iter().any(|unit| !unit.spoken || unit.calls);
+        let says_something = told.iter().any(|unit| worked || unit.terms.all.len() >= SAYS_SOMETHING);
+        let succeeded = !results().any(|result| result.failed);
+        let tells = says_done(&told) || succeeded && results().any(|result| result.terms.all.iter().any(|term| terms.contains(term)));
+        Some(Self { terms, says_something, tells })
     }
-    let reply: Vec<&Unit> = turn.iter().filter(|unit| unit.spoken && unit.index == last.index).collect();
-    if reply.iter().any(|unit| gives_up(&unit.text)) {
-        return false;
+}
+
+/// Judges requests, one after another. The turn behind the requests of one message is read once.
+#[derive(Default)]
+pub(super) struct Requests<'u> {
+    turn: &'u [Unit],
+    outcome: Option<Outcome>,
+    reader: Reader,
+    asking: Vec<u64>,
+}
+
+impl<'u> Requests<'u> {
+    /// Whether the last message of the turn behind the request at a place says what came of it.
+    pub fn is_done(&mut self, units: &[Unit], at: usize, turn: &'u [Unit]) -> bool {
+        if !std::ptr::eq(self.turn, turn) {
+            (self.turn, self.outcome) = (turn, Outcome::of(turn));
+        }
+        let Some(outcome) = self.outcome.as_ref().filter(|outcome| outcome.says_something) else { return false };
+        if self.asking.is_empty() {
+            self.asking = self.reader.every(ASKING);
+        }
+        let (reader, asking) = (&mut self.reader, &self.asking);
+        let mut is_answered = |request: &str| {
+            let terms = reader.terms(request).all;
+            terms.iter().any(|term| !asking.contains(term) && outcome.terms.contains(term))
+        };
+        requests_of(&units[at]).all(&mut is_answered) || outcome.tells && is_alone(units, at)
     }
-    let told: Vec<&Unit> = reply.into_iter().filter(|unit| states(unit) && !is_open(&unit.text)).collect();
-    let worked = turn.iter().any(|unit| !unit.spoken || unit.calls);
-    let says_something = worked || told.iter().any(|unit| unit.terms.all.len() >= SAYS_SOMETHING);
-    let terms: HashSet<u64> = told.iter().flat_map(|unit| unit.terms.all.iter().copied()).collect();
-    let shares = |asked: &[u64]| asked.iter().any(|term| terms.contains(term));
-    let succeeded = !results().any(|result| result.failed);
-    let is_told = || is_alone(units, at) && (says_done(&told) || succeeded && results().any(|result| shares(&result.terms.all)));
-    let mut reader = Reader::default();
-    let asking = reader.every(ASKING);
-    let mut is_answered = |request: &str| {
-        let terms: Vec<u64> = reader.terms(request).all.into_iter().filter(|term| !asking.contains(term)).collect();
-        shares(&terms)
-    };
-    let answered = requests_of(&units[at]).all(&mut is_answered);
-    says_something && !told.is_empty() && (answered || is_told())
 }
 
 /// Whether the message of a place makes one request.

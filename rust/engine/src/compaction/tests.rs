@@ -533,7 +533,7 @@ fn a_request_that_came_to_nothing_stays_open() {
     ] {
         assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [asked], "{reply}");
     }
-    for reply in ["The import fails because the disk is full.", "Pid 4711 held a lock.", "Done, it was a lock.", "Fixed: it was a lock."] {
+    for reply in ["The import fails because the disk is full.", "Pid 4711 held a lock.", "Done.", "Fixed: it was a lock."] {
         assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [""; 0], "{reply}");
     }
     let two = "Find out why login is slow. Find out who owns vault-7.";
