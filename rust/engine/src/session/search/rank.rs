@@ -329,7 +329,25 @@ impl<'r, P: Pages> Ranking<'r, P> {
             })?;
             from = to;
         }
+        self.read_beside_holes(&mut rows)?;
         Ok(rows)
+    }
+
+    /// Reads the messages beside candidates whose documents are two places away: one between them was taken back.
+    fn read_beside_holes(&self, rows: &mut [ReadRow<'r>]) -> Result<()> {
+        for at in 1..rows.len() {
+            let (one, next) = (&rows[at - 1], &rows[at]);
+            let is_beside = next.number - one.number > 1 && one.row.session == next.row.session && next.row.index == one.row.index + 1;
+            let far = match (&one.nearness, &next.nearness) {
+                (None, Some(_)) if is_beside => at - 1,
+                (Some(_), None) if is_beside => at,
+                _ => continue,
+            };
+            let number = rows[far].number;
+            let row = Row::expect(self.pages, self.partition, number, |row| row.owned())?;
+            rows[far] = ReadRow::whole(number, row, &self.meaning.wanted);
+        }
+        Ok(())
     }
 
     fn features(&self, at: &Beside<'_, 'r>, number: u32, row: &Row<'_>, known: Known) -> Result<Features> {
@@ -463,13 +481,14 @@ const PLACES: usize = 2 * BESIDE as usize + 1;
 struct Beside<'b, 'r>([Option<&'b ReadRow<'r>>; PLACES]);
 
 impl<'b, 'r> Beside<'b, 'r> {
-    /// Those of the message at `at` whose documents stand beside its own as they do.
+    /// Those of the message at `at` whose documents are close to its own. One between two may have been taken back, and a message without
+    /// words has none.
     fn of(rows: &'b [ReadRow<'r>], at: usize) -> Self {
         let (mut beside, own) = ([None; PLACES], &rows[at]);
         for other in &rows[at.saturating_sub(BESIDE as usize)..rows.len().min(at + BESIDE as usize + 1)] {
-            let by = i64::from(other.number) - i64::from(own.number);
-            let follows = other.row.session == own.row.session && own.row.index.checked_add_signed(by) == Some(other.row.index);
-            if let Some(place) = beside.get_mut((by + i64::from(BESIDE)) as usize).filter(|_| follows) {
+            let is_close = other.number.abs_diff(own.number) <= BESIDE && other.row.session == own.row.session;
+            let by = (other.row.index as i64).wrapping_sub(own.row.index as i64).wrapping_add(BESIDE.into());
+            if let Some(place) = usize::try_from(by).ok().and_then(|by| beside.get_mut(by)).filter(|_| is_close) {
                 *place = Some(other);
             }
         }
