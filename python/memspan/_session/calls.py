@@ -55,10 +55,11 @@ class Calls(Transcript):
 
         Args:
             query: The question to memory, by default the newest user message. It is never sent. Within a turn's tool rounds neither it nor
-                `items` is looked at: the block that was sent stands still.
+                `items` is looked at: the block that was sent stands still. Where the block is chosen anew in a turn (a cut of the window,
+                `compact`, `switch_model`, `fork`), those of that call count, and where it has none, those of the turn's first call.
             max_input_tokens: Another limit for this call.
             max_output_tokens: Another reserve for the reply of this call.
-            items: The caller's own chunks, which compete for the volatile block.
+            items: The caller's own chunks, which compete for the volatile block. Of the first call's items those that it showed go on.
             budget: Another budget for this call.
             count: Asks the provider what the prompt is, for models whose tokenizer is closed: a function of the request without what only a
                 call has, that returns the input tokens; for Anthropic `lambda r: client.messages.count_tokens(**r).input_tokens`.

@@ -147,6 +147,18 @@ impl Item {
             score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
         }
     }
+
+    /// Whether it is a chunk of the caller's own.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        let is_own = self.memory.is_none() && self.message.is_none() && self.document.is_none();
+        is_own
+            && match &self.attributes[..] {
+                [] => self.id.starts_with("items["),
+                [(name, id)] => &**name == "id" && **id == *self.id,
+                _ => false,
+            }
+    }
 }
 
 /// A block as it is sent.

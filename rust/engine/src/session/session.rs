@@ -15,8 +15,10 @@ use super::sweep;
 use super::transcript::blob;
 use super::transcript::view::{TurnRecord, View};
 use super::window::assemble::{self, Ask, Assembled, check_items};
+use super::window::goes_on::{asked_before, is_going_on};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
+use crate::context::carries_block;
 use crate::limits;
 use crate::memory::{LearnMark, heard};
 use crate::models::Model;
@@ -175,13 +177,22 @@ impl Session<'_> {
         self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes())
     }
 
-    /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
+    /// The text to embed for the next [`Self::assemble`]: what the user said last, or what the turn's first call asked where its block is
+    /// chosen anew; `None` where memory will not be asked.
     pub fn question(&self) -> Result<Option<String>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let frozen = assemble::is_frozen(&view, &status.record, &status.epoch)?;
-            if frozen { Ok(None) } else { Ok(assemble::newest_question(&view)?.map(|(_, text)| text)) }
+            if carries_block(&view)? {
+                if is_going_on(&view, &status.record, &status.epoch)? {
+                    return Ok(None);
+                }
+                let as_before = asked_before(pages, status.place, &status.record, &Ask::default())?;
+                if let Some(query) = as_before.and_then(|ask| ask.query) {
+                    return Ok(Some(query));
+                }
+            }
+            Ok(assemble::newest_question(&view)?.map(|(_, text)| text))
         })
     }
 

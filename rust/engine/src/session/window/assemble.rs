@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::bounds;
+use super::goes_on::{asked_before, goes_on};
 use super::pinned::{self, Pinned};
 use super::recalled::Recalled;
 use super::replaced::Replaced;
@@ -28,10 +29,10 @@ use crate::recall::{self, Filter, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::asking::asking;
 use crate::session::key::{SessionKey, cache_key};
-use crate::session::ledger::{Call, SentPrompt};
+use crate::session::ledger::SentPrompt;
 use crate::session::notes;
 use crate::session::recalls::Recalls;
-use crate::session::record::{SentBlock, SessionBudget, SessionRecord};
+use crate::session::record::{SessionBudget, SessionRecord};
 use crate::session::reply::refused;
 use crate::session::search::{Asking, Transcripts};
 use crate::session::session::Status;
@@ -129,6 +130,8 @@ struct Gathered<'s, P> {
     record: SessionRecord,
     epoch: StoredEpoch,
     fixed: WarmFixed,
+    /// The caller's question, of this call or of the turn's first.
+    query: Option<String>,
     volatile: Vec<Item>,
     frozen: bool,
     recalled: Option<(Request, Recall)>,
@@ -138,6 +141,25 @@ struct Gathered<'s, P> {
     degraded: Option<String>,
     /// The most that recalled text may have.
     most_recalled: u64,
+}
+
+impl<'s, P> Gathered<'s, P> {
+    /// The same without a block, and without anything that was recalled.
+    fn bare(view: View<'s, P>, record: SessionRecord, epoch: StoredEpoch, fixed: WarmFixed, ask: &Ask) -> Self {
+        Self {
+            view,
+            record,
+            epoch,
+            fixed,
+            query: ask.query.clone(),
+            volatile: Vec::new(),
+            frozen: false,
+            recalled: None,
+            left_out_passages: Vec::new(),
+            degraded: None,
+            most_recalled: u64::MAX,
+        }
+    }
 }
 
 /// A prompt, and the work that is left for outside of the snapshot.
@@ -160,7 +182,7 @@ pub(in crate::session) fn assemble<P: Pages>(
 ) -> Result<Done> {
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
-    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, left_out_passages, degraded, most_recalled } = gathered;
+    let Gathered { view, record, epoch, fixed, query, volatile, frozen, recalled, left_out_passages, degraded, most_recalled } = gathered;
     let mut budget = effective(&record.budget, &epoch.model, ask);
     budget.sections = record.recalls.floored(budget.sections);
     if recalled.as_ref().is_some_and(|(request, _)| speech::asks_several(&request.text)) {
@@ -194,7 +216,7 @@ pub(in crate::session) fn assemble<P: Pages>(
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
         prompt.explained.extend(ask.items.iter().map(waits));
     }
-    let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
+    let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, query);
     let first = prompt.window.cut.start.min(epoch.epoch.cut.start);
     let warm = view.warmed((first, prompt.window.first_turn), record.edits, fixed);
     let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
@@ -301,19 +323,10 @@ fn gather<'s, P: Pages>(
     }
     if open && let Some(call) = goes_on(&view, &record, &epoch)? {
         let volatile = call.items(pages, ask.now)?;
-        return Ok(Gathered {
-            view,
-            record,
-            epoch,
-            fixed,
-            volatile,
-            frozen: true,
-            recalled: None,
-            left_out_passages: Vec::new(),
-            degraded: None,
-            most_recalled: u64::MAX,
-        });
+        return Ok(Gathered { volatile, frozen: true, ..Gathered::bare(view, record, epoch, fixed, ask) });
     }
+    let as_before = if open { asked_before(pages, place, &record, ask)? } else { None };
+    let ask = as_before.as_ref().unwrap_or(ask);
     let mut volatile = fixed.pinned.newer(pages, &epoch, |partition| epoch.form_of(partition, place.partition), ask.now)?;
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
@@ -376,25 +389,7 @@ fn gather<'s, P: Pages>(
     volatile.append(&mut memories);
     volatile.extend(ask.items.iter().cloned());
     let recalled = recalled.map(|(request, _, answer, _)| (request, answer));
-    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, left_out_passages, degraded, most_recalled })
-}
-
-/// The call whose block the newest turn goes on with, as long as its user message is open. In an epoch that began since then the prompt
-/// begins with other bytes, so that an old block would save nothing, and would show what may be no longer true.
-fn goes_on<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Option<Call>> {
-    let Some(sent) = newest_sent(record) else { return Ok(None) };
-    let call = Call::read(view.pages, view.place, sent.turn, sent.call)?;
-    Ok(Some(call).filter(|call| call.sent.as_ref().is_some_and(|sent| sent.epoch == epoch.epoch.number)))
-}
-
-/// Whether [`goes_on`] finds a call, without reading the whole of its record.
-pub(in crate::session) fn is_frozen<P: Pages>(view: &View<'_, P>, record: &SessionRecord, epoch: &StoredEpoch) -> Result<bool> {
-    let Some(sent) = newest_sent(record) else { return Ok(false) };
-    Ok(carries_block(view)? && Call::sent_in(view.pages, view.place, sent.turn, sent.call)? == Some(epoch.epoch.number))
-}
-
-fn newest_sent(record: &SessionRecord) -> Option<SentBlock> {
-    record.sent.filter(|sent| sent.turn + 1 == record.tally.turns)
+    Ok(Gathered { volatile, recalled, left_out_passages, degraded, most_recalled, ..Gathered::bare(view, record, epoch, fixed, ask) })
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.

@@ -9,6 +9,7 @@ mod excerpt;
 mod failures;
 pub(super) mod fixed;
 mod followed;
+pub(super) mod goes_on;
 pub(super) mod pinned;
 mod recalled;
 pub(super) mod recount;
