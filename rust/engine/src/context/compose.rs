@@ -243,8 +243,10 @@ impl<'a> Composer<'a> {
     fn choose(&self, room: u64) -> Result<Chosen> {
         let pinned = self.inputs.fixed.pinned.as_ref().map_or(&[][..], |pinned| &pinned.items);
         let room = if matches!(self.inputs.volatile, Volatile::Sent(..)) { u64::MAX } else { room.saturating_sub(self.overhead()) };
-        let (budget, counter, has_spare) = (self.inputs.budget, self.inputs.counter, self.grid.step > 0 && !self.inputs.append_only);
-        let chooser = Chooser { budget, space: self.space(), room, counter, pinned, has_spare };
+        let (budget, counter, step) = (self.inputs.budget, self.inputs.counter, self.grid.step);
+        let has_spare = step > 0 && !self.inputs.append_only;
+        let at_cut = if step > 0 { self.available().saturating_sub(self.grid.grant + self.overhead()) } else { u64::MAX };
+        let chooser = Chooser { budget, space: self.space(), room, counter, pinned, has_spare, step, at_cut };
         match self.inputs.volatile {
             Volatile::Fresh(candidates) => chooser.choose(candidates),
             Volatile::Frozen(items) | Volatile::Sent(items, _) => Ok(chooser.repeat(items)),

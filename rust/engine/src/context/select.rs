@@ -10,12 +10,14 @@
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::block::{self, Block, Item, chunk};
 use super::budget::{Ask, Grant, allocate};
-use super::entries::is_keyed;
+use super::entries::{self, LeftOut, is_keyed, is_line};
 use super::epoch::MemoryRef;
 use super::explain::{Explained, SectionUse, Why};
 use super::limit::{Budget, section};
@@ -43,6 +45,10 @@ pub(super) struct Chooser<'a> {
     pub(super) pinned: &'a [Item],
     /// Tokens that the block leaves stay unused: no window of history takes them.
     pub(super) has_spare: bool,
+    /// The tokens by which history may grow before the window is cut again.
+    pub(super) step: u64,
+    /// The room that is left once history has all that it may; with a window that slides, as much as there is.
+    pub(super) at_cut: u64,
 }
 
 /// Where a recalled text comes from: each source has its own floor.
@@ -89,8 +95,9 @@ struct Ranked {
 
 /// An item on its way into the block.
 struct Rendered<'a> {
-    candidate: usize,
-    item: &'a Item,
+    /// None of a line that is new.
+    candidate: Option<usize>,
+    item: Cow<'a, Item>,
     chunk: String,
     tokens: u64,
 }
@@ -135,19 +142,38 @@ impl Chooser<'_> {
         Ok(self.finish(candidates, fillings, whys))
     }
 
-    /// Shows the same items as before in this turn, less what no longer fits: the lowest score of the last section goes first.
+    /// Shows the same items as before in this turn, less what no longer fits: the lowest score of the last section goes first. Each time
+    /// that something goes the prompt breaks with what a provider has cached, so that the block gives way as far as it must before the
+    /// window is cut, or by its half where it is much larger than that.
     pub(super) fn repeat(&self, items: &[Item]) -> Chosen {
-        let shown: Vec<Rendered<'_>> = items.iter().enumerate().map(|(candidate, item)| self.shown(candidate, item)).collect();
-        let tokens: Vec<u64> = shown.iter().map(|shown| shown.tokens).collect();
-        let mut whys = vec![Why::Frozen; items.len()];
-        let block = self.block_within(shown, &mut whys);
+        let tokens: Vec<u64> = items.iter().map(|item| self.counter.count(&chunk(item))).collect();
+        let (mut block, mut whys) = self.frozen(items);
+        if whys.iter().any(|why| *why != Why::Frozen) {
+            let whole = block::wrapper_tokens(self.counter) + tokens.iter().sum::<u64>();
+            let room = self.room.min(if self.at_cut >= whole / 4 { self.at_cut } else { whole / 2 });
+            let fewer = Chooser { room, ..*self }.frozen(items);
+            (block, whys) = if fewer.0.is_some() { fewer } else { (block, whys) };
+        }
         let sections = block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
-        let explained = items.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
+        let mut explained: Vec<Explained> =
+            items.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
+        if !items.iter().any(is_line)
+            && let Some(line) = block.iter().flat_map(|block| &block.items).find(|item| is_line(item))
+        {
+            explained.push(Explained::of(line, self.counter.count(&chunk(line)), Why::Frozen));
+        }
         Chosen { block, sections, explained }
     }
 
-    fn shown<'i>(&self, candidate: usize, item: &'i Item) -> Rendered<'i> {
-        let chunk = chunk(item);
+    /// As many of these items as fit, with a line for the entries that go.
+    fn frozen(&self, items: &[Item]) -> (Option<Arc<Block>>, Vec<Why>) {
+        let mut whys = vec![Why::Frozen; items.len()];
+        let shown = items.iter().enumerate().map(|(candidate, item)| self.shown(Some(candidate), Cow::Borrowed(item))).collect();
+        (self.block_within(shown, &mut whys, true), whys)
+    }
+
+    fn shown<'i>(&self, candidate: Option<usize>, item: Cow<'i, Item>) -> Rendered<'i> {
+        let chunk = chunk(&item);
         Rendered { candidate, item, tokens: self.counter.count(&chunk), chunk }
     }
 
@@ -229,7 +255,12 @@ impl Chooser<'_> {
             for Ranked { candidate, chunk, tokens: counted, taken: is_taken, .. } in filling.ranked {
                 tokens[candidate] = counted;
                 if is_taken {
-                    taken.push(Rendered { candidate, item: &candidates[candidate], chunk, tokens: counted });
+                    taken.push(Rendered {
+                        candidate: Some(candidate),
+                        item: Cow::Borrowed(&candidates[candidate]),
+                        chunk,
+                        tokens: counted,
+                    });
                 } else {
                     whys[candidate] = Why::OverGrant { granted, left, ceiling };
                 }
@@ -237,7 +268,7 @@ impl Chooser<'_> {
             shown.extend(place(&filling.name, taken));
         }
         let fitting = shown.len();
-        chosen.block = self.block_within(shown, &mut whys);
+        chosen.block = self.block_within(shown, &mut whys, false);
         if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
             chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
         }
@@ -260,21 +291,57 @@ impl Chooser<'_> {
     }
 
     /// The block of what is shown. Where it does not fit, because the room shrank or counts of parts do not add up to the count
-    /// of the whole, items go until it does.
-    fn block_within(&self, mut shown: Vec<Rendered<'_>>, whys: &mut [Why]) -> Option<Arc<Block>> {
-        while !shown.is_empty() {
-            let text = block::join(shown.iter().map(|shown| (&*shown.item.section, &*shown.chunk)));
-            let tokens = if self.counter.splits_at_tags() { self.sum(&shown) } else { self.counter.count(&text) };
-            if tokens <= self.room {
-                return Some(Block::counted(shown.into_iter().map(|shown| shown.item.clone()).collect(), text, tokens));
+    /// of the whole, items go until it does. A block that `tells` has a line for the entries of tasks that go.
+    fn block_within(&self, shown: Vec<Rendered<'_>>, whys: &mut [Why], tells: bool) -> Option<Arc<Block>> {
+        let mut slots: Vec<Option<Rendered<'_>>> = shown.into_iter().map(Some).collect();
+        if let Some(block) = self.fitting(&slots) {
+            return Some(block);
+        }
+        for at in weakest_first(&slots) {
+            let Some(dropped) = slots[at].take() else { continue };
+            if let Some(candidate) = dropped.candidate {
+                whys[candidate] = Why::OverRoom { left: self.room };
             }
-            let dropped = shown.remove(weakest(&shown));
-            whys[dropped.candidate] = Why::OverRoom { left: self.room };
+            if tells && &*dropped.item.section == section::TASK {
+                self.tell(&mut slots, at, &dropped.item);
+            }
+            if let Some(block) = self.fitting(&slots) {
+                return Some(block);
+            }
         }
         None
     }
 
-    fn sum(&self, shown: &[Rendered<'_>]) -> u64 {
+    /// The block of what is left, if it fits and there is anything.
+    fn fitting(&self, slots: &[Option<Rendered<'_>>]) -> Option<Arc<Block>> {
+        let left: Vec<&Rendered<'_>> = slots.iter().flatten().collect();
+        let text = || block::join(left.iter().map(|shown| (&*shown.item.section, &*shown.chunk)));
+        let (text, tokens) = if left.is_empty() {
+            return None;
+        } else if self.counter.splits_at_tags() {
+            let tokens = self.sum(&left);
+            if tokens > self.room {
+                return None;
+            }
+            (text(), tokens)
+        } else {
+            let text = text();
+            let tokens = self.counter.count(&text);
+            (text, tokens)
+        };
+        (tokens <= self.room).then(|| Block::counted(left.iter().map(|shown| (*shown.item).clone()).collect(), text, tokens))
+    }
+
+    /// Counts an entry among those that are not shown, in the line for them or in a new one at its place.
+    fn tell(&self, slots: &mut [Option<Rendered<'_>>], at: usize, dropped: &Item) {
+        let line = slots.iter().position(|slot| slot.as_ref().is_some_and(|shown| is_line(&shown.item))).unwrap_or(at);
+        let known = slots[line].take();
+        let mut left_out = known.as_ref().map(|known| LeftOut::told(&known.item)).unwrap_or_default();
+        left_out.add(dropped);
+        slots[line] = Some(self.shown(known.and_then(|known| known.candidate), Cow::Owned(left_out.line())));
+    }
+
+    fn sum(&self, shown: &[&Rendered<'_>]) -> u64 {
         let mut tokens = block::wrapper_tokens(self.counter);
         for (index, one) in shown.iter().enumerate() {
             if index == 0 || shown[index - 1].item.section != one.item.section {
@@ -315,7 +382,7 @@ impl Filling {
 /// Candidates of a section: the caller's own first, then by score, the earlier of equals first.
 fn best_first(candidates: &[Item], section: &str) -> Vec<usize> {
     let mut order: Vec<usize> = (0..candidates.len()).filter(|index| &*candidates[*index].section == section).collect();
-    order.sort_by_key(|index| (candidates[*index].score.is_some(), std::cmp::Reverse(candidates[*index].score), *index));
+    order.sort_by_key(|index| (candidates[*index].score.is_some(), Reverse(candidates[*index].score), *index));
     order
 }
 
@@ -368,13 +435,18 @@ fn section_rank(name: &str) -> usize {
     }
 }
 
-/// The item that goes first when there is no room: of the last section the one with the lowest score, the later of equals.
-fn weakest(shown: &[Rendered<'_>]) -> usize {
-    let key = |index: &usize| {
-        let item = shown[*index].item;
-        (section_rank(&item.section), std::cmp::Reverse(item.score.unwrap_or(i64::MAX)), *index)
-    };
-    (0..shown.len()).max_by_key(key).unwrap_or(0)
+/// The items, where no slot is empty, in the order in which they go when there is no room: those of the last section first, and of them the
+/// one with the lowest score, the later of equals. Of entries of tasks [`entries::weakest_first`] says it.
+fn weakest_first(slots: &[Option<Rendered<'_>>]) -> Vec<usize> {
+    let shown: Vec<&Rendered<'_>> = slots.iter().flatten().collect();
+    let entries = entries::weakest_first(&shown.iter().map(|shown| (&*shown.item, shown.tokens)).collect::<Vec<_>>());
+    let places: BTreeMap<usize, usize> = entries.into_iter().enumerate().map(|(place, at)| (at, place)).collect();
+    let mut order: Vec<usize> = (0..shown.len()).filter(|at| !is_line(&shown[*at].item)).collect();
+    order.sort_by_key(|at| {
+        let item = &shown[*at].item;
+        (Reverse(section_rank(&item.section)), item.score.unwrap_or(i64::MAX), places.get(at).copied(), Reverse(*at))
+    });
+    order
 }
 
 /// Best first, second best last, the weakest in the middle; task state and newer memory keep their order.
@@ -398,7 +470,7 @@ mod tests {
     use super::*;
 
     fn chooser<'a>(budget: &'a Budget, room: u64, pinned: &'a [Item]) -> Chooser<'a> {
-        Chooser { budget, space: 4_000, room, counter: &WordCounter, pinned, has_spare: true }
+        Chooser { budget, space: 4_000, room, counter: &WordCounter, pinned, has_spare: true, step: 0, at_cut: u64::MAX }
     }
 
     fn why(chosen: &Chosen, index: usize) -> &Why {
@@ -486,13 +558,31 @@ mod tests {
         let mut before = items.len();
         for room in (0..=whole.tokens).rev().step_by(1 + random.below(3) as usize) {
             let chosen = chooser(&Budget::default(), room, &[]).repeat(&items);
-            let left = chosen.block.as_ref().map_or(0, |block| block.items.len());
-            assert!(left <= before && chosen.block.as_ref().is_none_or(|block| block.tokens <= room));
-            assert!(chosen.block.is_none_or(|block| block.items.iter().all(|item| items.contains(item))));
+            assert!(chosen.block.as_ref().is_none_or(|block| block.tokens <= room));
+            let shown: Vec<Item> = chosen.block.map_or_else(Vec::new, |block| block.items.clone());
+            let left = shown.iter().filter(|item| items.contains(item)).count();
+            assert!(left <= before && shown.iter().all(|item| items.contains(item) || is_line(item)));
             before = left;
         }
         let chosen = chooser(&Budget::default(), whole.tokens - 1, &[]).repeat(&items);
         assert_eq!(why(&chosen, 4), &Why::OverRoom { left: whole.tokens - 1 }, "the lower score of the last section");
         assert_eq!(chooser(&Budget::default(), whole.tokens, &[]).repeat(&items).block.unwrap().text, whole.text);
+    }
+
+    #[test]
+    fn a_frozen_block_that_gives_way_does_so_until_the_window_is_cut() {
+        let items: Vec<Item> = (0..20).map(|n| item("recalled", &format!("t{n} {}", words(20)), n, Some(n as i64))).collect();
+        let whole = Block::new(items.clone(), &WordCounter).unwrap().tokens;
+        let budget = Budget::default();
+        let tokens = |room, at_cut| {
+            let block = Chooser { at_cut, ..chooser(&budget, room, &[]) }.repeat(&items).block.unwrap();
+            block.tokens
+        };
+        assert_eq!(tokens(whole, 100), whole, "as long as it fits it stands still");
+        assert!(tokens(whole - 1, whole / 3) <= whole / 3);
+        let half = tokens(whole - 1, whole / 8);
+        assert!(half <= whole / 2 && half > whole / 3, "{half} of {whole}");
+        assert!(tokens(whole / 3, whole / 8) <= whole / 3);
+        assert_eq!(tokens(whole - 1, u64::MAX), tokens(whole - 1, whole), "a window that slides takes what it needs");
     }
 }
