@@ -29,7 +29,7 @@ pub mod units;
 mod wording;
 
 pub use json::{from_json, to_json};
-pub use rules::{Aim, Compacted, brief, compact};
+pub use rules::{Aim, Compacted, TaskLines, brief, compact};
 pub use summary::{Identifier, Line, Section, Summary};
 
 use std::sync::Arc;

@@ -25,7 +25,7 @@ use crate::units::clusters::{border_at_or_before, border_at_or_behind, cut_at_or
 
 mod brief;
 
-pub use brief::{Aim, brief};
+pub use brief::{Aim, TaskLines, brief};
 
 /// Shares of the limit, in per cent.
 pub(super) fn share(section: Section) -> u64 {

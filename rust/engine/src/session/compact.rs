@@ -24,7 +24,7 @@ use super::window::fixed::{fixed_for, scopes};
 use super::window::pinned::Pinned;
 use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
-use crate::compaction::{Aim, Source, Summary};
+use crate::compaction::{Aim, Source, Summary, TaskLines};
 use crate::context::cut::{first_round, head_of};
 use crate::context::turns::opens_round;
 use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
@@ -229,24 +229,25 @@ impl Session<'_> {
             let previous = StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)?.map(|stored| stored.summary);
             let (sources, ids) = sources(pages, status.place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
             let place = SessionKey { partition: 0, session: 0 }; // nowhere: it cannot be committed
-            let aim = Some(Aim { task: task.to_owned(), standing: self.standing(pages, &status, now)? });
+            let (standing, tasks) = self.standing(pages, &status, now)?;
+            let aim = Some(Aim { task: task.to_owned(), standing, tasks });
             Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model, aim })
         })
     }
 
-    /// Notes, constraints and keys of tasks, which bind another agent as they bind this one. Of a task the key that was set last comes
-    /// first.
-    fn standing<P: Pages>(&self, pages: &P, status: &Status, now: i64) -> Result<Vec<String>> {
+    /// Notes and constraints, and the keys of tasks, which bind another agent as they bind this one.
+    fn standing<P: Pages>(&self, pages: &P, status: &Status, now: i64) -> Result<(Vec<String>, Vec<TaskLines>)> {
         let Status { place, record, epoch } = status;
         let mut lines: Vec<String> = notes::list(pages, *place)?.into_iter().map(|(_, text)| text).collect();
         let pinned = Pinned::read(pages, &scopes(self.scope, record), |partition| epoch.form_of(partition, place.partition), now)?;
         let binds = |item: &&Item| item.attributes.iter().any(|(name, kind)| &**name == "kind" && **kind == *Kind::Constraint.name());
         lines.extend(pinned.items.iter().filter(binds).map(|item| item.text.to_string()));
-        for task in task::list(pages, place.partition, place.session, now)? {
+        let tasks = task::list(pages, place.partition, place.session, now)?.into_iter().map(|task| {
             let shown = task::items(std::slice::from_ref(&task));
-            lines.extend(task.entries.iter().zip(shown).rev().map(|((key, _), item)| format!("{}, {key}: {}", task.name, item.text)));
-        }
-        Ok(lines)
+            let keys = task.entries.iter().zip(shown).rev().map(|((key, _), item)| format!("{}, {key}: {}", task.name, item.text));
+            TaskLines { keys: keys.collect(), name: task.name }
+        });
+        Ok((lines, tasks.collect()))
     }
 
     /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. A summary
