@@ -91,11 +91,14 @@ def test_what_binds_has_half_of_a_brief(user: memspan.Scope) -> None:
 @pytest.mark.parametrize(
     ("then", "told"),
     [
-        ("cancelled", "deploy x 1 (cancelled), read_log x N. The others are done; their results are stored."),
-        ("failed", "deploy x 1 (failed), read_log x N. The others are done; their results are stored."),
-        ("unanswered", "deploy x 1 (no result), read_log x N. The others are done; their results are stored."),
-        ("done", "read_log x N, deploy x 1. They are done; their results are stored."),
-        ("said", "read_log x N, deploy x 1. They are done; their results are stored."),
+        ("cancelled", "deploy x 1 (cancelled), read_log x N. The others have results, which are stored."),
+        ("failed", "deploy x 1 (failed), read_log x N. The others have results, which are stored."),
+        ("unanswered", "deploy x 1 (no result), read_log x N. The others have results, which are stored."),
+        ("done", "read_log x N, deploy x 1. They have results, which are stored."),
+        ("said", "read_log x N, deploy x 1. They have results, which are stored."),
+        ("begins", "read_log x N, deploy x 1. They have results, which are stored."),
+        ("brackets", "read_log x N, deploy x 1. They have results, which are stored."),
+        ("in brackets", "deploy x 1 (cancelled), read_log x N. The others have results, which are stored."),
     ],
 )
 def test_a_round_that_left_the_window_is_done_only_where_it_is(user: memspan.Scope, then: str, told: str) -> None:
@@ -113,10 +116,18 @@ def test_a_round_that_left_the_window_is_done_only_where_it_is(user: memspan.Sco
     call("d0", "deploy")
     if then == "cancelled":
         session.cancel_tool_calls(reason="the user said stop")
+    elif then == "in brackets":
+        session.cancel_tool_calls(reason="the user said [stop]")
     elif then != "unanswered":
         result(
             "d0",
-            {"failed": "permission denied", "done": "ok", "said": "It was not cancelled: [cancelled: no]"}[then],
+            {
+                "failed": "permission denied",
+                "done": "ok",
+                "said": "It was not cancelled: [cancelled: no]",
+                "begins": "[cancelled: the queue was emptied] deployed build 7, 3 jobs were cancelled",
+                "brackets": "[cancelled: 3 jobs] deployed build [7]",
+            }[then],
             is_error=then == "failed",
         )
     for number in range(25):
@@ -145,4 +156,4 @@ def test_the_outcomes_of_many_tools_are_told_in_the_room_of_one_line(user: memsp
     prompt = session.assemble()
     assert prompt.total_tokens <= 3_000
     line = next(line for line in prompt.text.splitlines() if line.startswith("[Rounds 1 to "))
-    assert re.search(r"\d+ cancelled.* no result.*The others are done; their results are stored\.", line), line
+    assert re.search(r"\d+ cancelled.* no result.*The others have results, which are stored\.", line), line

@@ -14,15 +14,15 @@ use crate::{Error, ErrorKind, Result};
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
 /// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed; 4 parts
-/// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window; 6 shows the user message of a turn whose first rounds a summary
-/// stands for. Entries of a block have a
-/// form of their own ([`super::block::Form`]).
+/// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window; 6 shows the user message
+/// of a turn whose first rounds a summary stands for, and says of those calls that they have results. Entries of a block have a form of
+/// their own ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 6;
 /// From this version on a large turn is parted.
 const PARTS_TURNS: u32 = 4;
 /// From this version on a turn that was compacted in part keeps its user message.
 const KEEPS_HEADS: u32 = 6;
-/// Prompts of epochs from this version on are what those of a new epoch would be.
+/// Epochs from this version on go on: of their prompts a new one would change the words of one line alone.
 const STILL_GOOD: u32 = 5;
 
 /// One revision of one memory.

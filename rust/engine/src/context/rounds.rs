@@ -1,14 +1,15 @@
 //! The line that stands for tool rounds which left the window of a long turn, so that the model does not begin anew.
 //!
 //! ```text
-//! [Rounds 1 to 36 of this turn are not shown: read_file x 20, grep x 9, run x 7. They are done; their results are stored.]
-//! [Rounds 1 to 21 of this turn are not shown: read_log x 20, deploy x 1 (cancelled). The others are done; their results are stored.]
+//! [Rounds 1 to 36 of this turn are not shown: read_file x 20, grep x 9, run x 7. They have results, which are stored.]
+//! [Rounds 1 to 21 of this turn are not shown: read_log x 20, deploy x 1 (cancelled). The others have results, which are stored.]
 //! ```
 //!
-//! It stands between the turn's user message and the rounds that stay, and is a function of where the window begins: within an epoch
-//! it never changes. A call that failed, was cancelled or has no result is not said to be done. Where the user message itself is too long
-//! to be shown whole, its beginning and its end stand before the line. Epochs of renderer version 1 have none, and those before version 5 say
-//! of every call that it is done.
+//! It stands between the turn's user message and the rounds that stay, and is a function of where the window begins: within an epoch it
+//! never changes. A call that failed, was cancelled or has no result is told apart, and of the others no more is said than that they have
+//! results: a chat completion's result has no mark of failure. Where the user message itself is too long to be shown whole, its beginning
+//! and its end stand before the line. Epochs of renderer version 1 have none, those before version 5 say of every call that it is done,
+//! and those before version 6 of every call that is not told apart.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,7 +21,7 @@ use super::framing::Framing;
 use super::history::{History, Stored};
 use super::message::{Message, Role};
 use super::shorten::{Between, shorten};
-use super::turns::{is_cancelled, opens_round};
+use super::turns::{begins_as_cancelled, is_cancelled, opens_round};
 use crate::Result;
 use crate::tokens::Counter;
 
@@ -28,6 +29,8 @@ use crate::tokens::Counter;
 pub(super) const SINCE_RENDERER: u32 = 2;
 /// From this version on it says what became of the calls.
 const OUTCOMES: u32 = 5;
+/// From this version on it says of the others that they have results, and a text that only begins as that of a cancelled call is a result.
+const RESULTS: u32 = 6;
 /// The reserve for it.
 pub(super) const TOKENS: u64 = 96;
 /// Tokens that a message costs beside its text, at most.
@@ -47,7 +50,7 @@ pub(super) fn line(
     framing: &Framing,
     counter: &dyn Counter,
 ) -> Result<Option<Arc<Stored>>> {
-    let rounds = LeftOut::of(history, window.left_out())?.lines(renderer);
+    let rounds = LeftOut::of(history, window.left_out(), renderer)?.lines(renderer);
     let stored = |text: &str| Stored::new(Message::text(Role::User, text), framing, counter);
     let (opening, most) = if window.cut.shortened {
         (Some(opening(&*history.message(window.cut.start)?, counter)), OPENING_TOKENS + TOKENS)
@@ -89,7 +92,7 @@ struct Calls {
 }
 
 impl LeftOut {
-    fn of(history: &dyn History, left_out: Range<u64>) -> Result<Self> {
+    fn of(history: &dyn History, left_out: Range<u64>, renderer: u32) -> Result<Self> {
         let (mut found, mut open) = (Self::default(), Vec::<(Box<str>, String)>::new());
         for index in left_out {
             let stored = history.message(index)?;
@@ -104,8 +107,9 @@ impl LeftOut {
                 let Some(at) = open.iter().rposition(|(id, _)| *id == result.call_id) else { continue };
                 let calls = found.calls.entry(open.remove(at).1).or_default();
                 calls.without_result -= 1;
-                calls.cancelled += u64::from(is_cancelled(result));
-                calls.failed += u64::from(result.is_error && !is_cancelled(result));
+                let is_cancelled = was_cancelled(result, renderer);
+                calls.cancelled += u64::from(is_cancelled);
+                calls.failed += u64::from(result.is_error && !is_cancelled);
             }
         }
         Ok(found)
@@ -124,8 +128,10 @@ impl LeftOut {
         let all = self.calls.values().fold(Calls::default(), |sum, calls| sum.and(*calls));
         let end = match all.done() {
             0 => "All of it is stored",
-            done if done == all.all => "They are done; their results are stored",
-            _ => "The others are done; their results are stored",
+            done if renderer < RESULTS && done == all.all => "They are done; their results are stored",
+            _ if renderer < RESULTS => "The others are done; their results are stored",
+            done if done == all.all => "They have results, which are stored",
+            _ => "The others have results, which are stored",
         };
         let counted = format!(": {} calls{}", all.all, all.outcomes());
         [named(&self.calls, true), counted].map(|calls| format!("[{which} not shown{calls}. {end}.]")).into()
@@ -154,6 +160,11 @@ impl Calls {
             told.map(|(count, what)| if *count == self.all { (*what).to_owned() } else { format!("{count} {what}") }).collect();
         if texts.is_empty() { String::new() } else { format!(" ({})", texts.join(", ")) }
     }
+}
+
+/// Whether a result says that its call was cancelled. Before renderer 6 one that begins so did.
+fn was_cancelled(result: &ToolResult, renderer: u32) -> bool {
+    if renderer < RESULTS { begins_as_cancelled(result) } else { is_cancelled(result) }
 }
 
 fn named(calls: &BTreeMap<String, Calls>, outcomes: bool) -> String {
@@ -190,7 +201,7 @@ mod tests {
                 push(Message::tool_result("c", text, is_error));
             }
         }
-        let lines = |messages, renderer| LeftOut::of(&transcript, 1..messages).unwrap().lines(renderer);
+        let lines = |messages, renderer| LeftOut::of(&transcript, 1..messages, renderer).unwrap().lines(renderer);
         let all = transcript.messages();
         assert_eq!(
             lines(all, 4),
@@ -205,7 +216,27 @@ mod tests {
                  results are stored.]"
             ]
         );
+        assert_eq!(
+            lines(all, 6)[0],
+            "[Rounds 1 to 4 of this turn are not shown: send x 2 (1 failed, 1 cancelled), ask x 1 (no result), read x 1. The others have \
+             results, which are stored.]"
+        );
         assert_eq!(lines(3, 4), lines(3, 5)[..1], "where all is done nothing changes");
+        assert_eq!(lines(3, 6)[0], "[Round 1 of this turn is not shown: read x 1. They have results, which are stored.]");
         assert!(lines(1, 5).is_empty());
+    }
+
+    #[test]
+    fn a_text_that_only_begins_as_that_of_a_cancelled_call_is_a_result() {
+        let is = |text: &str, renderer| {
+            let message = Message::tool_result("c", text, false);
+            was_cancelled(message.tool_results().next().unwrap(), renderer)
+        };
+        for text in ["[cancelled: stop]", "[cancelled: the user said [stop]]"] {
+            assert!(is(text, RESULTS) && is(text, OUTCOMES), "{text}");
+        }
+        for text in ["[cancelled: the queue was emptied] deployed build 7", "[cancelled: 3 jobs] deployed [7]", "[cancelled: 3 jobs"] {
+            assert!(!is(text, RESULTS) && is(text, OUTCOMES), "{text}");
+        }
     }
 }

@@ -23,10 +23,32 @@ pub const CANCELLED: &str = "[cancelled: ";
 /// How many ids of closed calls are remembered, to tell a late result from one that never had a call.
 const CLOSED_KEPT: usize = 64;
 
-/// Whether a result says that its call was cancelled.
+/// Whether a result says that its call was cancelled, and nothing else: a tool may begin its own text so.
 #[must_use]
 pub fn is_cancelled(result: &ToolResult) -> bool {
+    matches!(&result.parts[..], [Part::Text(text)] if text.starts_with(CANCELLED) && is_one_bracket(text))
+}
+
+/// Whether a result begins as one of a cancelled call.
+#[must_use]
+pub fn begins_as_cancelled(result: &ToolResult) -> bool {
     matches!(result.parts.first(), Some(Part::Text(text)) if text.starts_with(CANCELLED))
+}
+
+/// Whether the bracket that a text begins with is closed by its last character.
+fn is_one_bracket(text: &str) -> bool {
+    let mut depth = 0_u64;
+    for (at, character) in text.char_indices() {
+        match character {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1 == text.len() && at > 0;
+        }
+    }
+    false
 }
 
 /// The result that is rendered for a call that has none.
