@@ -19,7 +19,7 @@ use super::cut::{OPENING_TOKENS, Window};
 use super::escape::{escape, unescape};
 use super::framing::Framing;
 use super::history::{History, Stored};
-use super::message::{Message, Role};
+use super::message::{Message, Role, ToolResult};
 use super::shorten::{Between, shorten};
 use super::turns::{begins_as_cancelled, is_cancelled, opens_round};
 use crate::Result;
