@@ -98,7 +98,9 @@ fn nearest_first<'a>(tasks: &'a [TaskLines], asked: &[u64], reader: &mut Reader)
     let mut of_lines = Frequencies::default();
     let mut lines: Vec<(usize, usize, Terms)> = Vec::new();
     let names: Vec<Terms> = tasks.iter().map(|task| reader.terms(&task.name)).collect();
-    names.iter().for_each(|name| of_names.add(name));
+    for name in &names {
+        of_names.add(name);
+    }
     for (at, task) in tasks.iter().enumerate() {
         for (behind, line) in task.keys.iter().enumerate() {
             let terms = reader.terms(line);
