@@ -197,4 +197,4 @@ def test_fields_beside_the_content_count_where_the_server_wants_them_back(model:
         assert (memspan.fit(talk, model).tokens > 300) == counted
         assert memspan.fit(talk, model).tokens == memspan.count_tokens(talk, model)
         old = [{"role": "user", "content": "old"}, *talk[1:], *talk]
-        assert len(memspan.fit(old, model, max_input_tokens=memspan.count_tokens(talk, model) + 20).messages) == (3 if counted else 6)
+        assert len(memspan.fit(old, model, max_input_tokens=memspan.count_tokens(talk, model) + 60).messages) == (3 if counted else 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -214,8 +215,10 @@ def test_a_number_that_is_too_large_to_write_is_a_mistake_like_others(user: mems
 
 
 def test_schemas_of_every_format_are_tools_of_a_session(user: memspan.Scope) -> None:
+    numbers = count()
+
     def offered(tools: Any, model: str) -> list[dict[str, Any]]:
-        session = user.session(model=model, tools=tools)
+        session = user.session(f"s-{next(numbers)}", model=model, tools=tools)
         session.add({"role": "user", "content": "x"})
         prompt = session.assemble()
         if model == "gpt-4o":
@@ -232,7 +235,7 @@ def test_schemas_of_every_format_are_tools_of_a_session(user: memspan.Scope) -> 
     assert offered(mixed, "gemini-2.5-pro")[len(names) :] == [{"google_search": {}}, {"code_execution": {}}]
     assert len(offered(mixed, "gpt-4o")) == len(names)
     with pytest.raises(memspan.InvalidInput, match=r"function_declarations.*\(Gemini\)"):
-        user.session(model="gpt-4o", tools=[{"name": "f", "parameters": {}}])
+        user.session("other", model="gpt-4o", tools=[{"name": "f", "parameters": {}}])
 
 
 def test_declarations_of_googles_sdk_are_json_schema_elsewhere(user: memspan.Scope) -> None:
@@ -240,7 +243,7 @@ def test_declarations_of_googles_sdk_are_json_schema_elsewhere(user: memspan.Sco
     number, text = types.Schema(type="INTEGER"), types.Schema(type="STRING", nullable=True)
     schema = types.Schema(type="OBJECT", properties={"n": types.Schema(any_of=[number, text]), "t": text}, required=["t"])
     declared = types.FunctionDeclaration(name="f", description="d", parameters=schema)
-    session = user.session(model="gpt-4o", tools=[types.Tool(function_declarations=[declared], google_search=types.GoogleSearch())])
+    session = user.session("s", model="gpt-4o", tools=[types.Tool(function_declarations=[declared], google_search=types.GoogleSearch())])
     session.add({"role": "user", "content": "x"})
     prompt = session.assemble()
     [tool] = prompt.to_openai()["tools"]
