@@ -162,7 +162,14 @@ impl Tally {
         Ok(())
     }
 
+    /// Changes nothing where it refuses a result. One alone, which nearly all messages have, needs no copy of what waits.
     fn answer(&mut self, message: &Message) -> Result<()> {
+        let mut results = message.tool_results();
+        if let (Some(result), None) = (results.next(), results.next()) {
+            let at = self.open.iter().position(|id| *id == result.call_id).ok_or_else(|| self.no_call(&result.call_id, &self.answered))?;
+            self.answered.push(self.open.remove(at));
+            return Ok(());
+        }
         let mut open = self.open.clone();
         let mut answered = self.answered.clone();
         for result in message.tool_results() {

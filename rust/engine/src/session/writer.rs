@@ -177,12 +177,11 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let shown = prepared.shown(index, &self.record, &self.epoch, self.most_of_result(&prepared.message)?)?;
         let (framing, counter) = (self.epoch.model.framing, self.counter());
         // The state is changed only once nothing can refuse the message any more.
-        let mut tally = self.record.tally.clone();
-        let kept = self.block_that_stays(prepared)?;
-        tally.keep_block(kept.map_or(0, |block| block.1));
-        let placed = tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter)?;
-        let others = (tally.tokens - self.record.tally.tokens).saturating_sub(shown.stored.cost.tokens + kept.map_or(0, |block| block.1));
-        self.record.tally = tally;
+        let (kept, before) = (self.block_that_stays(prepared)?, self.record.tally.tokens);
+        self.record.tally.keep_block(kept.map_or(0, |block| block.1));
+        let pushed = self.record.tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter);
+        let placed = pushed.inspect_err(|_| self.record.tally.tokens = before)?;
+        let others = (self.record.tally.tokens - before).saturating_sub(shown.stored.cost.tokens + kept.map_or(0, |block| block.1));
         self.enter_turn(placed, kept.map(|block| block.0))?;
         if let Some(window) = &mut self.record.window {
             let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.shape(), &counter);
