@@ -317,6 +317,19 @@ def test_a_dry_run_of_forget_stale_names_what_the_call_removes(store: Path) -> N
 # --- profile, tools
 
 
+def test_a_profile_ends_before_the_first_memory_that_is_too_much(user: memspan.Scope) -> None:
+    """It counted the whole text anew for each memory: 8,000 took 9.7 s with room for all."""
+    user.remember_many([{"text": f"Prefers tea number {n}" + " of the best" * (n % 7), "kind": "preference"} for n in range(120)])
+    lines = user.profile(max_tokens=100_000).text.splitlines()
+    assert len(lines) == 120
+    for most in (0, 1, 5, 40, 41, 300, 301, 302, 303, 900, 1_000):
+        profile = user.profile(max_tokens=most)
+        count = len(profile.memories)
+        assert profile.text == "\n".join(lines[:count])
+        assert memspan.count_tokens(profile.text) <= most
+        assert memspan.count_tokens("\n".join(lines[: count + 1])) > most or count == 120
+
+
 def test_a_profile_has_what_is_known_now_within_its_tokens(user: memspan.Scope) -> None:
     user.remember("Never deploy on Fridays", "constraint")
     user.remember("Prefers Python", "preference", slot="language")

@@ -225,7 +225,7 @@ def test_schemas_of_every_format_are_tools_of_a_session(user: memspan.Scope) -> 
             return [tool["function"] for tool in prompt.to_openai()["tools"]]
         if model == "gemini-2.5-pro":
             return [one for tool in prompt.to_gemini()["config"]["tools"] for one in tool.get("function_declarations", [tool])]
-        return prompt.to_anthropic()["tools"]
+        return list(prompt.to_anthropic()["tools"])
 
     names = [tool["function"]["name"] for tool in user.tools()]
     for model in ("gpt-4o", "claude-sonnet-4-5", "gemini-2.5-pro"):

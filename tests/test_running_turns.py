@@ -85,7 +85,8 @@ def test_a_block_that_must_shrink_does_so_seldom_and_counts_what_goes(
         session.task("plan").set(f"step-{n}", f"Migrate shard {n} of orders to cluster eu-{n} and verify the row counts")
     session.add({"role": "user", "content": "Go on with the plan."})
     before: memspan.Prompt | None = None
-    shrunk, shown = 0, []
+    shrunk = 0
+    shown: list[int] = []
     for n in range(36):
         prompt = session.assemble()
         assert prompt.total_tokens <= limit

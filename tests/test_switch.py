@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from request_tokens import request_tokens
@@ -152,7 +152,7 @@ def _limits(session: memspan.Session) -> tuple[int, int]:
     return prompt.max_input_tokens, prompt.max_output_tokens
 
 
-_THINKING = {
+_THINKING: dict[str, dict[str, Any]] = {
     "deepseek-chat": {"content": None, "reasoning_content": "think hard " * 5_000},
     "mistral-large-latest": {
         "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "think hard " * 5_000}]}, {"type": "text", "text": "hm"}]
@@ -166,7 +166,7 @@ def test_thinking_that_is_not_sent_counts_nothing_after_a_switch(model: str, use
     session = user.session("s-2", model=model)
     function = {"name": "f", "arguments": "{}"}
     for turn in range(20):
-        call = {"id": f"call{turn:05}", "type": "function", "function": function}
+        call: dict[str, Any] = {"id": f"call{turn:05}", "type": "function", "function": function}
         if model == "gemini-2.5-pro":
             call["extra_content"] = {"google": {"thought_signature": "QUJD" * 5_000}}
         session.add({"role": "user", "content": f"question {turn}"})

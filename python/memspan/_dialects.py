@@ -94,7 +94,7 @@ class _Parts:
         if not is_mapping(given):
             return ""
         if kind == "reference":
-            self.kept.append((dict(given), None))
+            self.kept.append(({**given}, None))
         elif is_list(thinking := given.get("thinking")):
             self._think(given, thinking)
         return ""
@@ -102,7 +102,7 @@ class _Parts:
     def _think(self, given: Mapping[str, Any], thinking: list[Any]) -> None:
         fields, inner = self.kept[-1] if self.kept else ({}, None)
         if not isinstance(inner, _Parts):
-            fields, inner = {}, _Parts()
+            fields, inner = dict[str, Any](), _Parts()
             self.kept.append((fields, inner))
         fields.update(given)
         for piece in thinking:

@@ -172,16 +172,10 @@ class Learning(Recalling):
         """
         if not (is_whole(max_tokens) and max_tokens >= 0):
             raise InvalidInput(f"making a profile: max_tokens must be a whole number, 0 or more, and it is {shown(max_tokens)}: change it")
-        from memspan.counting import count_tokens  # noqa: PLC0415
-
         order = {"constraint": 0, "profile": 1, "preference": 2}
         memories = [memory for memory in self.memories(kinds=list(order)) if memory.trust > 0]
         memories.sort(key=lambda memory: (order[memory.kind], -memory.occurred_at.timestamp(), memory.sequence))
-        kept: list[Memory] = []
-        for memory in memories:
-            if count_tokens("\n".join(one.text for one in (*kept, memory))) > max_tokens:
-                break
-            kept.append(memory)
+        kept = memories[: _fitting([memory.text for memory in memories], max_tokens)]
         slots = {memory.slot: memory.text for memory in reversed(memories) if memory.slot is not None}
         return Profile("\n".join(memory.text for memory in kept), slots, tuple(kept))
 
@@ -283,3 +277,20 @@ class Learning(Recalling):
     arelations = async_iterable(relations)
     aneighbors = awaitable(neighbors)
     apaths = awaitable(paths)
+
+
+def _fitting(lines: list[str], max_tokens: int) -> int:
+    """How many of the first lines have so many tokens together. The cost is that of a few times those."""
+    from memspan.counting import count_tokens  # noqa: PLC0415
+
+    def fits(count: int) -> bool:
+        return count_tokens("\n".join(lines[:count])) <= max_tokens
+
+    low, step = 0, 1
+    while low + step <= len(lines) and fits(low + step):
+        low, step = low + step, step * 2
+    while step > 1:
+        step //= 2
+        if low + step <= len(lines) and fits(low + step):
+            low += step
+    return low
