@@ -251,9 +251,8 @@ fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &[
         let old = &candidates[cores[*at].at];
         let adds = *common < core.terms.len();
         let corrects = match correction {
-            Correction::Sure => true,
             Correction::First if old.line.section == Section::Constraints || old.by == By::Other => *common > 1,
-            Correction::First => true,
+            Correction::Sure | Correction::First => true,
             Correction::Maybe => {
                 *common > 1
                     && old.binds

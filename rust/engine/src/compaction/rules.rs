@@ -66,6 +66,7 @@ const MOST_OF_MESSAGE: usize = 512;
 
 /// A unit of a message.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub(super) struct Unit {
     pub text: Arc<str>,
     pub index: u64,

@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn a_message_is_read_once_for_all_lines_that_name_it() {
-        let long: String = (0..300).map(|at| format!("Service {at} listens on the port of its region and waits.\n")).collect();
-        let message = |at: u64| Source { index: at, message: Arc::new(Message::text(Role::User, &*long)) };
+        let long = "The service listens on the port of its region and waits.\n".repeat(300);
+        let message = |at: u64| Source { index: at, message: Arc::new(Message::text(Role::User, &long)) };
         let sources = [message(0), message(1), message(2)];
         let looks = |lines: u64| {
             let line = |at: u64| json!({"text": "A service listens on the port.", "messages": [at % 2, 2]});

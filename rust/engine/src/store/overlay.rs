@@ -131,6 +131,7 @@ impl<'p> Changes<'p> {
     }
 
     /// Where a key was changed: what was put there, if it was not removed.
+    #[allow(clippy::option_option)] // whether it was changed, and whether it is there
     fn put_at(&mut self, key: &[u8]) -> Option<Option<&'p [u8]>> {
         self.0.next_if(|(changed, _)| changed.as_slice() == key).map(|(_, changed)| changed.as_deref())
     }

@@ -52,6 +52,7 @@ pub trait Pages {
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()>;
 
     /// Shows `look` every entry as [`Self::scan`] does. A value is gone once it was looked at: an encrypted store keeps none of them.
+    #[allow(clippy::type_complexity)] // a look at a key and a value
     fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
         self.scan(from, to, &mut |key, value| look(key, value))
     }

@@ -344,6 +344,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 _ => continue,
             };
             let number = rows[far].number;
+            #[allow(clippy::redundant_closure_for_method_calls)] // the method is not general enough
             let row = Row::expect(self.pages, self.partition, number, |row| row.owned())?;
             rows[far] = ReadRow::whole(number, row, &self.meaning.wanted);
         }

@@ -48,7 +48,7 @@ impl Snapshot {
     /// How many decrypted values it has handed out and keeps.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
-        self.kept.len()
+        self.kept.count()
     }
 
     /// Its tree.
