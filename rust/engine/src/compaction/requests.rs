@@ -75,7 +75,7 @@ const GIVES_UP: [&str; 33] = [
     "try once more",
 ];
 
-/// What the last message of a turn says of the requests that it follows.
+/// The answer that the last message of a turn gives to the requests before it.
 struct Outcome {
     terms: HashSet<u64>,
     says_something: bool,

@@ -18,7 +18,7 @@ use crate::Result;
 const MOST_TRIES: usize = 4;
 /// The last keys of tasks have one part in so many of what the section has, whatever notes there are.
 const LAST_KEYS: u64 = 4;
-/// What a line counts, in its order: the caller's own items, notes and keys of tasks.
+/// The kinds that a line counts, in its order: the caller's own items, notes and keys of tasks.
 const KINDS: [&str; 3] = ["item", "note", "key"];
 /// The id of the line.
 const LINE: &str = "more";
@@ -34,7 +34,7 @@ impl LeftOut {
         left_out
     }
 
-    /// What a line says.
+    /// The counts in a line.
     pub(super) fn told(line: &Item) -> Self {
         let mut left_out = Self::default();
         let words: Vec<&str> = line.text.split_whitespace().collect();
@@ -137,7 +137,7 @@ impl Chooser<'_> {
         let of_last =
             last.iter().map(|at| self.counter.count_within(&chunk(&candidates[*at]), part).unwrap_or(part)).sum::<u64>().min(part);
         let mut shown = BTreeMap::new();
-        // What the last keys leave of their part goes to notes.
+        // Notes get the room that the last keys leave of their part.
         let twice = entries.iter().map(|at| (at, of_last)).chain(entries.iter().map(|at| (at, 0)));
         for (at, kept) in twice {
             if shown.contains_key(at) {

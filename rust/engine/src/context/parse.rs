@@ -34,8 +34,7 @@ impl Message {
     pub fn parse_whole(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| not_json(raw))?;
-        let (found, detected) = (format.unwrap_or_else(|| detect(&object)), format.is_none());
-        let reader = Reader { format: found, detected, arguments, is_reply: false };
+        let reader = Reader { format: format.unwrap_or_else(|| detect(&object)), arguments, is_reply: false };
         let message = reader.message(&object)?;
         check_calls(&message)?;
         Ok(message)
@@ -94,8 +93,6 @@ fn check_calls(message: &Message) -> Result<()> {
 #[derive(Clone, Copy)]
 struct Reader {
     format: Format,
-    /// Whether the format is what the shape told.
-    detected: bool,
     arguments: Arguments,
     /// A model's reply: it was paid for, and is kept with parts that nobody here knows.
     is_reply: bool,
@@ -203,10 +200,10 @@ impl Reader {
         }
     }
 
-    /// A misspelt type tells no format: then the types of both are named.
+    /// A misspelt type is told for one of Anthropic's: then the types of both formats are named.
     fn unknown_part(self, kind: &str, place: Position<'_>) -> Error {
         let got = format!("\"{kind}\"");
-        if self.detected && !OPENAI_PARTS.split(", ").any(|one| one == kind) {
+        if self.format == Format::Anthropic && !OPENAI_PARTS.split(", ").any(|one| one == kind) {
             let rule = format!("the type of a part must be one of {OPENAI_PARTS} (OpenAI), or of {ANTHROPIC_PARTS} (Anthropic)");
             return place.error(&rule, &got, "use one of these");
         }

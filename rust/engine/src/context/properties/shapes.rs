@@ -189,7 +189,7 @@ fn what_stands_beside_the_content_goes_to_the_server_that_wants_it_back() {
         session.add(Message::tool_result("c1", "ok", false));
         let body = sent_to(&compose(&session.inputs(Volatile::Fresh(&[]))).unwrap(), "deepseek");
         assert_eq!(body.contains(&format!(r#""reasoning_content":{value},"#)), is_sent, "{body}");
-        assert_eq!(body.contains("reasoning_content"), is_sent);
+        assert_eq!(body.contains(r#""reasoning_content":"","#), !is_sent || value == "\"\"", "a call has the field: {body}");
     }
     let silent = r#"{"role":"user","content":null,"reasoning_content":"x"}"#;
     assert!(Message::parse_whole(silent.as_bytes(), None, Arguments::MustBeJson).is_err());

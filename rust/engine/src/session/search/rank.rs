@@ -329,17 +329,19 @@ impl<'r, P: Pages> Ranking<'r, P> {
             })?;
             from = to;
         }
-        self.read_beside_holes(&mut rows)?;
+        self.read_beside(&mut rows)?;
         Ok(rows)
     }
 
-    /// Reads the messages beside candidates whose documents are two places away: one between them was taken back.
-    fn read_beside_holes(&self, rows: &mut [ReadRow<'r>]) -> Result<()> {
-        for at in 1..rows.len() {
-            let (one, next) = (&rows[at - 1], &rows[at]);
-            let is_beside = next.number - one.number > 1 && one.row.session == next.row.session && next.row.index == one.row.index + 1;
+    /// Reads the messages beside candidates whose documents are two places away: one between them was taken back, or is of another session.
+    fn read_beside(&self, rows: &mut [ReadRow<'r>]) -> Result<()> {
+        let near = (1..rows.len()).flat_map(|at| (at.saturating_sub(BESIDE as usize)..at).map(move |before| (before, at)));
+        for (before, at) in near {
+            let (one, next) = (&rows[before], &rows[at]);
+            let is_between = (2..=BESIDE).contains(&(next.number - one.number)) && one.row.session == next.row.session;
+            let is_beside = is_between && next.row.index == one.row.index + 1;
             let far = match (&one.nearness, &next.nearness) {
-                (None, Some(_)) if is_beside => at - 1,
+                (None, Some(_)) if is_beside => before,
                 (Some(_), None) if is_beside => at,
                 _ => continue,
             };

@@ -195,9 +195,7 @@ impl Naive {
 
     fn beside(&self, one: &Line, by: i64) -> Option<&Line> {
         let is = |other: &&Line| {
-            other.session == one.session
-                && i64::from(other.number) == i64::from(one.number) + by
-                && other.index as i64 == one.index as i64 + by
+            other.session == one.session && other.number.abs_diff(one.number) <= 2 && other.index as i64 == one.index as i64 + by
         };
         self.all.iter().find(is)
     }

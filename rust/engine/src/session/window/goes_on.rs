@@ -1,4 +1,4 @@
-//! What the newest turn goes on with once a prompt of it was sent: its block, and in another epoch the caller's question and items.
+//! The newest turn goes on, once a prompt of it was sent, with its block, and in another epoch with the caller's question and items.
 
 use super::assemble::Ask;
 use crate::Result;
