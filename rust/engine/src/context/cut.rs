@@ -228,7 +228,7 @@ pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(
 }
 
 /// Tokens of the messages of a range.
-fn tokens_of(history: &dyn History, range: &Range<u64>) -> Result<u64> {
+pub(crate) fn tokens_of(history: &dyn History, range: &Range<u64>) -> Result<u64> {
     if range.is_empty() { Ok(0) } else { Ok(history.tokens_before(range.end)? - history.tokens_before(range.start)?) }
 }
 

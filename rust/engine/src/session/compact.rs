@@ -25,7 +25,7 @@ use super::window::pinned::Pinned;
 use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Aim, Source, Summary, TaskLines};
-use crate::context::cut::{first_round, head_of};
+use crate::context::cut::{first_round, head_of, tokens_of};
 use crate::context::turns::opens_round;
 use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
@@ -513,7 +513,7 @@ fn round_boundary<P: Pages>(status: &Status, view: &View<'_, P>, start: u64, lim
     if head.is_empty() || head.end >= view.messages() {
         return Ok(start);
     }
-    let head_tokens = view.tokens_before(head.end)?.saturating_sub(view.tokens_before(head.start)?);
+    let head_tokens = tokens_of(view, &head)?;
     let total = view.tokens_before(view.messages())?;
     let target = total.saturating_sub(room.saturating_sub(head_tokens));
     let Some(first) = first_round(view, head.end..view.messages(), target)? else { return Ok(start) };

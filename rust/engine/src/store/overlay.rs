@@ -73,22 +73,10 @@ impl<P: Pages> Pages for Overlay<'_, P> {
         }
         let (mut changes, mut flow) = (self.changes_of(from, to), ControlFlow::Continue(()));
         self.pages.scan(from, to, &mut |key, value| {
-            while let Some((put, changed)) = changes.put_before(key) {
-                flow = visit(put, changed)?;
-                if flow.is_break() {
-                    return Ok(flow);
-                }
-            }
-            flow = match changes.put_at(key) {
-                Some(changed) => changed.map_or(Ok(flow), |changed| visit(key, changed))?,
-                None => visit(key, value)?,
-            };
+            flow = changes.merge(key, value, visit)?;
             Ok(flow)
         })?;
-        while let Some((put, changed)) = changes.put_before(to).filter(|_| flow.is_continue()) {
-            flow = visit(put, changed)?;
-        }
-        Ok(())
+        changes.rest(to, flow, visit)
     }
 
     fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
@@ -97,22 +85,10 @@ impl<P: Pages> Pages for Overlay<'_, P> {
         }
         let (mut changes, mut flow) = (self.changes_of(from, to), ControlFlow::Continue(()));
         self.pages.look_through(from, to, &mut |key, value| {
-            while let Some((put, changed)) = changes.put_before(key) {
-                flow = look(put, changed)?;
-                if flow.is_break() {
-                    return Ok(flow);
-                }
-            }
-            flow = match changes.put_at(key) {
-                Some(changed) => changed.map_or(Ok(flow), |changed| look(key, changed))?,
-                None => look(key, value)?,
-            };
+            flow = changes.merge(key, value, &mut |key, value| look(key, value))?;
             Ok(flow)
         })?;
-        while let Some((put, changed)) = changes.put_before(to).filter(|_| flow.is_continue()) {
-            flow = look(put, changed)?;
-        }
-        Ok(())
+        changes.rest(to, flow, &mut |key, value| look(key, value))
     }
 }
 
@@ -120,6 +96,40 @@ impl<P: Pages> Pages for Overlay<'_, P> {
 struct Changes<'p>(Peekable<Range<'p, Vec<u8>, Option<Vec<u8>>>>);
 
 impl<'p> Changes<'p> {
+    /// Visits an entry of the pages as it is now, behind what was put before it.
+    fn merge<'v>(
+        &mut self,
+        key: &'v [u8],
+        value: &'v [u8],
+        visit: &mut dyn FnMut(&'v [u8], &'v [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>>
+    where
+        'p: 'v,
+    {
+        while let Some((put, changed)) = self.put_before(key) {
+            if visit(put, changed)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        match self.put_at(key) {
+            Some(changed) => changed.map_or(Ok(ControlFlow::Continue(())), |changed| visit(key, changed)),
+            None => visit(key, value),
+        }
+    }
+
+    /// Visits what was put behind the last entry of the pages, unless the visit ended before.
+    fn rest(
+        &mut self,
+        to: &[u8],
+        mut flow: ControlFlow<()>,
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        while let Some((put, changed)) = self.put_before(to).filter(|_| flow.is_continue()) {
+            flow = visit(put, changed)?;
+        }
+        Ok(())
+    }
+
     /// The next value that was put before a key.
     fn put_before(&mut self, key: &[u8]) -> Option<(&'p [u8], &'p [u8])> {
         loop {

@@ -273,21 +273,21 @@ impl<'r, P: Pages> Ranking<'r, P> {
 
     /// The first of the copies of each message. A message that seems to be one is read: of two that were dated by day one may have another sign.
     fn without_copies(&self, found: Vec<Found>, rows: &[ReadRow<'_>]) -> Result<Vec<Found>> {
-        let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<(Found, OnceCell<_>)>>::new());
+        let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<(Found, Option<_>)>>::new());
         let given = |one: &Found| Ok::<_, crate::Error>(stored_message(self.pages, one.place, one.index)?.given);
         'found: for one in found {
             if let Some(copied) = copied(&one, rows) {
                 let alike = known.entry(copied).or_default();
-                let own = OnceCell::new();
-                for (other, of_other) in alike.iter() {
+                let mut own = None;
+                for (other, of_other) in alike.iter_mut() {
                     // Each is read once, and the first of a kind only where another seems to be a copy of it.
-                    if of_other.get().is_none() {
-                        let _ = of_other.set(given(other)?);
+                    if of_other.is_none() {
+                        *of_other = Some(given(other)?);
                     }
-                    if own.get().is_none() {
-                        let _ = own.set(given(&one)?);
+                    if own.is_none() {
+                        own = Some(given(&one)?);
                     }
-                    if own.get() == of_other.get() {
+                    if own == *of_other {
                         continue 'found;
                     }
                 }
