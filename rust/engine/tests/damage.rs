@@ -170,6 +170,27 @@ impl Specimen {
     }
 }
 
+/// The overflow pages that values begin in.
+fn overflows(data: &[u8]) -> Vec<usize> {
+    let begins = |value: std::ops::Range<usize>| value.start - 16;
+    let is_overflow = |page: &usize| page % PAGE == 0 && data[page + 10] & 0x04 != 0;
+    values(data).into_iter().filter(|value| value.start >= 16).map(begins).filter(is_overflow).collect()
+}
+
+#[test]
+fn a_value_with_another_number_of_pages_is_damage_before_anything_is_written() {
+    let specimen = Specimen::new();
+    let pages = overflows(&specimen.data);
+    assert!(pages.len() > 5, "{}", pages.len());
+    for page in pages {
+        for bit in 0..3 {
+            specimen.with_flip(page + 12, bit);
+            let told = Engine::open(&specimen.store(), options(true)).and_then(|engine| Ok(engine.check()?.is_sound()));
+            assert!(!matches!(told, Ok(true)), "page {} bit {bit}", page / PAGE);
+        }
+    }
+}
+
 fn flips() -> usize {
     std::env::var("MEMSPAN_FLIPS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
 }

@@ -241,7 +241,8 @@ impl<'m> Page<'m> {
     }
 
     /// How many overflow pages there are from `number` on, which this is, for a value that needs so many. LMDB leaves a value the pages that
-    /// it has where a shorter one takes its place within a transaction.
+    /// it has where a shorter one takes its place within a transaction. Only values that encryption makes longer than a page are ever
+    /// followed by a shorter one, and those take two pages: any other count is damage, and LMDB would free as many.
     #[inline]
     pub fn overflow_pages(self, number: u64, needed: u64) -> Result<u64, &'static str> {
         let Some(header) = self.0.first_chunk::<HEADER>() else { return Err("it is cut off") };
@@ -249,7 +250,10 @@ impl<'m> Page<'m> {
             return Err("it is not the overflow page that its entry asks for");
         }
         let count = u32::from_ne_bytes([header[12], header[13], header[14], header[15]]);
-        if u64::from(count) >= needed { Ok(count.into()) } else { Err("it is shorter than the value in it") }
+        match u64::from(count) {
+            count if count == needed || (needed, count) == (1, 2) => Ok(count),
+            _ => Err("it has another number of pages than its value needs"),
+        }
     }
 }
 
@@ -340,6 +344,23 @@ mod tests {
         page[0] = 7;
         bounds.iter().enumerate().for_each(|(field, value)| page[10 + 2 * field..12 + 2 * field].copy_from_slice(&value.to_ne_bytes()));
         page
+    }
+
+    #[test]
+    fn a_value_has_the_pages_that_it_needs_or_one_more_for_a_second() {
+        let overflow = |count: u32| {
+            let mut page = vec![0; 4096];
+            page[..8].copy_from_slice(&7_u64.to_ne_bytes());
+            page[10..12].copy_from_slice(&OVERFLOW.to_ne_bytes());
+            page[12..16].copy_from_slice(&count.to_ne_bytes());
+            page
+        };
+        for (needed, taken) in [(1, vec![1, 2]), (2, vec![2]), (3, vec![3]), (513, vec![513])] {
+            let is_taken = |count: &u32| Page::new(&overflow(*count)).overflow_pages(7, needed).is_ok();
+            assert_eq!((0..2_000).filter(is_taken).collect::<Vec<_>>(), taken, "{needed}");
+        }
+        // A bit that flips makes neither of the other.
+        assert_eq!((1_u64 ^ 2).count_ones(), 2);
     }
 
     #[test]
