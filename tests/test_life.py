@@ -638,6 +638,24 @@ def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine)
 # --- evaluation
 
 
+@pytest.mark.parametrize(
+    ("answer", "precision"),
+    [("8443", 1.0), ("44", 0.0), ("caf\u00e9", 0.5), ("cafe\u0301", 0.5), ("CAF\u00c9", 0.5), ("port", 0.5), ("tea", 0.5)],
+)
+def test_an_answer_is_a_whole_number_in_any_unicode_form_or_one_memory(engine: memspan.Engine, answer: str, precision: float) -> None:
+    user = engine.user("u")
+    user.remember("The tea of the cafe\u0301 steams", id="tea")
+    if answer in {"8443", "44"}:
+        user = engine.user("v")
+        user.remember("The cafe\u0301 listens on port 8443")
+    else:
+        user.remember("The caf\u00e9 teaches port and sherry" if answer == "port" else "The team of the kiosk steams tea")
+    question = {"user": user.id, "question": "which caf\u00e9 or kiosk steams, teaches or listens?", "answers": [answer]}
+    assert memspan.evaluate(engine, [question]).precision == precision
+    with pytest.raises(memspan.InvalidInput, match='"newest" is a text and not empty, and in question 1 it is'):
+        memspan.evaluate(engine, [{**question, "newest": ""}])
+
+
 def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     user = engine.user("u")
     port = user.remember("payments-api listens on port 8443").memory

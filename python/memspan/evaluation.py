@@ -10,6 +10,7 @@ import os
 import re
 import statistics
 import time
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,9 +43,9 @@ class Evaluation:
     Attributes:
         questions: How many were asked.
         labelled: Those that say what answers them.
-        precision: Share of the recalled memories that answer, over labelled questions.
-        coverage: Share of the answers that were recalled, over labelled questions.
-        freshness: Share of the recalled memories that no newer memory of the same slot or of the same words contradicts.
+        precision: Share of the recalled memories that answer, the mean over labelled questions; 0 for one that recalled nothing.
+        coverage: Share of the answers that were recalled, the mean over labelled questions.
+        freshness: Share of the recalled memories that no other memory disputes. Of two that dispute each other neither counts.
         duplicates: Share of current memories that say the same as another of their scope, word for word but for articles and case; of
             events, on the same day.
         bloat: Current memories for each that a question recalled; 1 is a memory of which everything was asked for.
@@ -95,9 +96,10 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
     Args:
         engine: The store. Its recalls are noted as any others.
         questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories,
-            or texts of which one must be in a memory for it to answer, and "newest": a text of the value that holds now. "tenant" where
-            there is one. A row with a "message" in place of the question measures the gate and the screening, and stores nothing: it has
-            "informs" and "sensitive", true or false.
+            or texts of which one must be in a memory for it to answer, whatever their case and Unicode form ("44" is not in "8443", and an
+            answer that is the id of a current memory names that one alone), and "newest": a text of the value that holds now. "tenant"
+            where there is one. A row with a "message" in place of the question measures the gate and the screening, and stores nothing: it
+            has "informs" and "sensitive", true or false.
         limit: Memories that a question recalls at most.
 
     Raises:
@@ -121,6 +123,7 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
     personal = empty = 0
     times: list[float] = []
     scopes: dict[str, Scope] = {}
+    ids: dict[str, set[str]] = {}
     known = set(engine.scopes())
     for row in asked:
         scope = _scope(engine, row)
@@ -136,12 +139,14 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         personal += any(memory.kind in _PERSONAL for memory in hits)
         empty += not hits
         fresh += [not memory.disputes for memory in hits]
-        if isinstance(row.get("newest"), str):
-            newest.append(bool(hits) and _answers("", hits[0].text, row["newest"]))
+        if row.get("newest") is not None:
+            newest.append(bool(hits) and _says(hits[0], row["newest"]))
         if answers := row.get("answers"):
-            right = [memory for memory in hits if any(_answers(memory.id, memory.text, one) for one in answers)]
-            covered = sum(any(_answers(memory.id, memory.text, one) for memory in hits) for one in answers)
-            found.append((len(right) / len(hits) if hits else 0.0, covered / len(answers)))
+            named = ids.get(repr(scope)) or ids.setdefault(repr(scope), {memory.id for memory in scope.memories()})
+            answering = [[memory.id == one if one in named else _says(memory, one) for memory in hits] for one in answers]
+            right = [any(of_one) for of_one in zip(*answering, strict=True)]
+            covered = sum(map(any, answering))
+            found.append((sum(right) / len(hits) if hits else 0.0, covered / len(answers)))
     total, double = _doubles(scopes.values())
     return Evaluation(
         questions=len(asked),
@@ -220,6 +225,10 @@ def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> I
                 f'evaluating: "answers" is a list of texts or ids, none of them empty, and in question {number} it is {answers!r:.80}: '
                 "correct it"
             )
+        if asked.get("newest") is not None and not _are_texts([asked["newest"]]):
+            raise InvalidInput(
+                f'evaluating: "newest" is a text and not empty, and in question {number} it is {shown(asked["newest"])}: correct it'
+            )
         yield row
 
 
@@ -246,8 +255,11 @@ def _scope(engine: Engine, row: Mapping[str, Any]) -> Scope:
     return engine.user(row["user"], tenant=tenant) if "user" in row else engine.shared(row["shared"], tenant=tenant)
 
 
-def _answers(memory_id: str, text: str, answer: str) -> bool:
-    return memory_id == answer or answer.casefold() in text.casefold()
+def _says(memory: Memory, answer: str) -> bool:
+    """Whether a text has another, which begins and ends with whole numbers."""
+    text, wanted = (unicodedata.normalize("NFC", one).casefold() for one in (memory.text, answer))
+    before, behind = (r"(?<!\d)" if wanted[0].isdigit() else ""), (r"(?!\d)" if wanted[-1].isdigit() else "")
+    return re.search(before + re.escape(wanted) + behind, text) is not None
 
 
 def _doubles(scopes: Iterable[Scope]) -> tuple[int, int]:
