@@ -52,6 +52,25 @@ def test_what_is_in_the_window_is_not_shown_twice(user: memspan.Scope) -> None:
     assert _sent(session.assemble()).count("OPS-7731") == 1
 
 
+def test_a_reply_is_shown_for_the_question_that_it_followed(user: memspan.Scope) -> None:
+    """It shares no word with what is asked now, and a reply to an unlike question is not shown for it."""
+    before = user.session("before", model="gpt-4o")
+    for thing, said in [
+        ("garden shed", "Let us go for the blue one."),
+        ("piano lessons", "I do not know that."),
+        ("tax return", "By phone."),
+    ]:
+        before.add({"role": "user", "content": f"What should we do about the {thing}?"})
+        before.add({"role": "assistant", "content": said})
+
+    def asked(about: str) -> str:
+        return _sent(user.session(f"about {about}", model="gpt-4o").assemble(f"Which way did we take with the {about}?"))
+
+    assert "the blue one" in asked("garden shed")
+    assert "I do not know" not in asked("piano lessons")
+    assert "blue one" not in asked("ferry tickets")
+
+
 def test_another_session_of_the_user_is_asked_and_another_user_is_not(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
     user.session("before", model="gpt-4o").add({"role": "user", "content": FACT})
     question = {"role": "user", "content": "which ticket opens the vault of Lisbon?"}

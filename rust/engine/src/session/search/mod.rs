@@ -10,6 +10,7 @@
 //! about another thing. A message is a hit only if it, or one of the two messages on either side of it in its session, shares a word with the
 //! question, or its vector is near. It does not expand the question and asks no model.
 
+mod beside;
 pub(super) mod dated;
 mod fill;
 mod forks;
@@ -298,6 +299,8 @@ pub(super) struct Found {
     pub is_empty: Option<bool>,
     pub score: i64,
     pub confidence: f64,
+    /// From 0 to 1: how near the question is that it follows in its session; 0 where it follows none.
+    pub follows: f64,
     pub features: Features,
     /// When it was said, where that alone makes it an answer.
     pub said_then: Option<i64>,
@@ -324,6 +327,7 @@ impl Found {
             is_empty: Some(false),
             score: 0,
             confidence: 0.0,
+            follows: 0.0,
             features: Features::default(),
             said_then: None,
             is_cut: false,

@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -11,6 +10,7 @@ use super::super::key::{SessionKey, SessionsHead};
 use super::super::metadata;
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::words::vectors;
+use super::beside::{Beside, Finder, ReadRows};
 use super::dated::{Dated, extended, newest_at, said_at};
 use super::places::{may_be_crowded, surplus};
 use super::question::{Meaning, Question};
@@ -19,15 +19,15 @@ use super::score::{Features, moved_by_name};
 use super::sight::Field;
 use super::{Asking, Found, Request, forks, stored_message};
 use crate::Result;
-use crate::embedding::{Nearness, Wanted, count_forms};
+use crate::embedding::count_forms;
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::memory::has_metadata;
-use crate::recall::ranking::{BESIDE, BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
+use crate::recall::ranking::{BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::speech::acknowledges;
 
@@ -180,30 +180,30 @@ impl<'r, P: Pages> Ranking<'r, P> {
 
     fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<(Vec<Found>, Among)> {
         numbers.sort_unstable();
-        self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
-        let rows = self.rows(&numbers)?;
-        let (mut ranked, mut at) = (Vec::with_capacity(numbers.len()), 0);
+        let rows = self.rows(&mut numbers, sessions)?;
+        let mut ranked = Vec::with_capacity(numbers.len());
         for number in numbers {
-            at += rows[at..].iter().take_while(|other| other.number < number).count();
-            let Some(ReadRow { row, .. }) = rows.get(at).filter(|other| other.number == number) else {
+            let Some(at) = rows.find(number) else {
                 if self.field.words(number) > 0.0 {
                     let key = row::key(self.partition, number);
                     return Err(damaged(key.as_slice(), "the transcript index refers to it and it is missing"));
                 }
                 continue; // what follows a message was taken back
             };
+            let row = &rows.at(at).row;
             let known = self.session(row.session, sessions)?;
             if !known.is_visible || row.is_courtesy && !self.asks_courtesies() || !self.is_said_then(row)? {
                 continue;
             }
-            let beside = Beside::of(&rows, at);
+            let beside = rows.beside(at);
             if !self.field.is_near(number) && !beside.has_words(&self.field) {
                 continue;
             }
             let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
             let (is_cut, is_apart) = (row.is_cut(), self.field.is_apart(number));
-            let found = Found { is_empty: row.is_empty, features, is_cut, is_apart, ..Found::of(place, row.index, number) };
+            let follows = self.nearness_of_asked(&beside);
+            let found = Found { is_empty: row.is_empty, follows, features, is_cut, is_apart, ..Found::of(place, row.index, number) };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         self.finish(ranked, &rows, limit)
@@ -211,7 +211,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
 
     /// Adds what only all candidates together tell; the best `limit` in order, each once, and what stood among them. A question that the
     /// built-in embedding does not know goes by words alone, and so does how sure its answers are.
-    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<(Vec<Found>, Among)> {
+    fn finish(&self, mut ranked: Vec<Ranked>, rows: &ReadRows<'_>, limit: usize) -> Result<(Vec<Found>, Among)> {
         let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
         for one in &mut ranked {
             let found = &mut one.found;
@@ -259,8 +259,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
     }
 
     /// How sure a message is without the words of the time that the question asks about, where it was said then; 0 of all others.
-    fn sure_of_then(&self, found: &Found, rows: &[ReadRow<'_>]) -> f64 {
-        let row = || rows.binary_search_by_key(&found.number, |other| other.number).ok().map(|at| &rows[at].row);
+    fn sure_of_then(&self, found: &Found, rows: &ReadRows<'_>) -> f64 {
+        let row = || rows.find(found.number).map(|at| &rows.at(at).row);
         let meaning = self.beside_time.as_ref().filter(|_| found.features.within > 0.0);
         meaning.zip(meaning.and_then(|_| row())).map_or(0.0, |(meaning, row)| moved_by_name(meaning.nearness(&row.tokens), found.named))
     }
@@ -272,7 +272,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
     }
 
     /// The first of the copies of each message. A message that seems to be one is read: of two that were dated by day one may have another sign.
-    fn without_copies(&self, found: Vec<Found>, rows: &[ReadRow<'_>]) -> Result<Vec<Found>> {
+    fn without_copies(&self, found: Vec<Found>, rows: &ReadRows<'_>) -> Result<Vec<Found>> {
         let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<(Found, Option<_>)>>::new());
         let given = |one: &Found| Ok::<_, crate::Error>(stored_message(self.pages, one.place, one.index)?.given);
         'found: for one in found {
@@ -302,55 +302,39 @@ impl<'r, P: Pages> Ranking<'r, P> {
         *self.asks_courtesies.get_or_init(|| acknowledges(&self.request.text))
     }
 
-    /// The rows of these documents, which ascend, and of those beside them, by number. Of those that are two places away from each only
-    /// where they stand.
-    fn rows(&self, numbers: &[u32]) -> Result<Vec<ReadRow<'r>>> {
-        // Room for all, because a row is large and none should move.
-        let (mut rows, mut from, mut next) = (Vec::with_capacity(numbers.len() * PLACES), 0, 0);
-        let end = Key::new(self.partition, Table::Document).prefix_range().end;
-        while from < numbers.len() {
-            let mut to = from + 1;
-            while to < numbers.len() && numbers[to] - numbers[to - 1] <= 2 * BESIDE + 1 {
-                to += 1;
+    /// The rows of candidates, which ascend, and of the messages beside them. A message that is no candidate because its document is far
+    /// from one beside it that has words of the question becomes one.
+    fn rows(&mut self, numbers: &mut Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<ReadRows<'r>> {
+        let (pages, partition) = (self.pages, self.partition);
+        let (mut rows, mut finder) = (ReadRows::read(pages, partition, numbers, &self.meaning.wanted)?, Finder::new(pages, partition));
+        let mut far = Vec::new();
+        for number in numbers.iter().filter(|number| self.field.words(**number) > 0.0) {
+            let Some(at) = rows.find(*number) else { continue };
+            let known = self.session(rows.at(at).row.session, sessions)?;
+            for by in [-2, -1, 1, 2] {
+                far.extend(finder.far(&rows, at, by, known.messages)?.filter(|far| !self.field.is_left_out(*far)));
             }
-            let last = numbers[to - 1].saturating_add(BESIDE);
-            let first = row::key(self.partition, numbers[from].saturating_sub(BESIDE));
-            self.pages.scan(first.as_slice(), &end, &mut |key, value| {
-                let number = u32_at(key, 5).unwrap_or(u32::MAX);
-                if number > last {
-                    return Ok(ControlFlow::Break(()));
-                }
-                next += numbers[next..].iter().take_while(|candidate| candidate.saturating_add(1) < number).count();
-                rows.push(match numbers.get(next).filter(|candidate| candidate.saturating_sub(1) <= number) {
-                    Some(_) => ReadRow::whole(number, Row::decode(key, value)?, &self.meaning.wanted),
-                    None => ReadRow { number, row: Row::decode_place(key, value)?, nearness: None },
-                });
-                Ok(ControlFlow::Continue(()))
-            })?;
-            from = to;
         }
-        self.read_beside(&mut rows)?;
+        if !far.is_empty() {
+            numbers.extend(far);
+            numbers.sort_unstable();
+            numbers.dedup();
+            rows = ReadRows::read(pages, partition, numbers, &self.meaning.wanted)?;
+            rows.find_by_place();
+        }
+        let mut candidates = Vec::with_capacity(numbers.len());
+        for number in &*numbers {
+            let Some(at) = rows.find(*number) else { continue };
+            if self.field.is_near(*number) || rows.beside(at).has_words(&self.field) {
+                candidates.push((at, self.session(rows.at(at).row.session, sessions)?.messages));
+            }
+        }
+        let beside = finder.complete(&mut rows, &candidates, &self.meaning.wanted)?;
+        let mut all = [numbers.as_slice(), &beside].concat();
+        all.sort_unstable();
+        all.dedup();
+        self.field.complete(pages, &vectors(partition), &self.meaning, &all)?;
         Ok(rows)
-    }
-
-    /// Reads the messages beside candidates whose documents are two places away: one between them was taken back, or is of another session.
-    fn read_beside(&self, rows: &mut [ReadRow<'r>]) -> Result<()> {
-        let near = (1..rows.len()).flat_map(|at| (at.saturating_sub(BESIDE as usize)..at).map(move |before| (before, at)));
-        for (before, at) in near {
-            let (one, next) = (&rows[before], &rows[at]);
-            let is_between = (2..=BESIDE).contains(&(next.number - one.number)) && one.row.session == next.row.session;
-            let is_beside = is_between && next.row.index == one.row.index + 1;
-            let far = match (&one.nearness, &next.nearness) {
-                (None, Some(_)) if is_beside => before,
-                (Some(_), None) if is_beside => at,
-                _ => continue,
-            };
-            let number = rows[far].number;
-            #[allow(clippy::redundant_closure_for_method_calls)] // the method is not general enough
-            let row = Row::expect(self.pages, self.partition, number, |row| row.owned())?;
-            rows[far] = ReadRow::whole(number, row, &self.meaning.wanted);
-        }
-        Ok(())
     }
 
     fn features(&self, at: &Beside<'_, 'r>, number: u32, row: &Row<'_>, known: Known) -> Result<Features> {
@@ -371,7 +355,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let (within, behind) = self.dates(row)?;
         Ok(Features {
             words: field.words(number),
-            window: field.window(number),
+            window: field.window_of([-1, 0, 1].map(|by| at.other(by).map(|other| other.number))),
             before,
             before_two: own_of_far(-2),
             after_two: own_of_far(2),
@@ -399,6 +383,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
             length: Features::length_of(tokens),
             identified: is(field.is_identified(number)),
         })
+    }
+
+    /// How near the message before one is, where that only asks: the mean of what it has of the question and its cosine.
+    fn nearness_of_asked(&self, at: &Beside<'_, 'r>) -> f64 {
+        let only_asks = |row: &Row<'_>| row.asks && row.is_empty == Some(true);
+        let Some(asked) = at.other(-1).filter(|before| only_asks(&before.row)) else { return 0.0 };
+        let closeness = at.nearness_of(-1).map_or(0.0, |of| self.meaning.wanted.closeness(of));
+        f64::midpoint(closeness, self.field.cosine(asked.number))
     }
 
     fn session(&self, session: u32, known: &mut BTreeMap<u32, Known>) -> Result<Known> {
@@ -462,67 +454,16 @@ fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, num
     Ok((names, hashes))
 }
 
-/// The row of a candidate or of a message beside one.
-struct ReadRow<'r> {
-    number: u32,
-    row: Row<'r>,
-    /// The parts of the question that it has; `None` for a message two places away.
-    nearness: Option<Nearness>,
-}
-
-impl<'r> ReadRow<'r> {
-    fn whole(number: u32, row: Row<'r>, wanted: &Wanted) -> Self {
-        let nearness = Some(wanted.nearness(&row.tokens));
-        Self { number, row, nearness }
-    }
-}
-
-/// Places on either side of a message, and its own.
-const PLACES: usize = 2 * BESIDE as usize + 1;
-
-/// A message and those beside it in its session, the first [`BESIDE`] places before it.
-struct Beside<'b, 'r>([Option<&'b ReadRow<'r>>; PLACES]);
-
-impl<'b, 'r> Beside<'b, 'r> {
-    /// Those of the message at `at` whose documents are close to its own. One between two may have been taken back, and a message without
-    /// words has none.
-    fn of(rows: &'b [ReadRow<'r>], at: usize) -> Self {
-        let (mut beside, own) = ([None; PLACES], &rows[at]);
-        for other in &rows[at.saturating_sub(BESIDE as usize)..rows.len().min(at + BESIDE as usize + 1)] {
-            let is_close = other.number.abs_diff(own.number) <= BESIDE && other.row.session == own.row.session;
-            let by = (other.row.index as i64).wrapping_sub(own.row.index as i64).wrapping_add(BESIDE.into());
-            if let Some(place) = usize::try_from(by).ok().and_then(|by| beside.get_mut(by)).filter(|_| is_close) {
-                *place = Some(other);
-            }
-        }
-        Self(beside)
-    }
-
-    /// The message `by` places behind it.
-    fn other(&self, by: i64) -> Option<&'b ReadRow<'r>> {
-        self.0[(by + i64::from(BESIDE)) as usize]
-    }
-
-    fn nearness_of(&self, by: i64) -> Option<&'b Nearness> {
-        self.other(by).and_then(|other| other.nearness.as_ref())
-    }
-
-    /// Whether it, or a message close to it in its session, has any word of the question.
-    fn has_words(&self, field: &Field) -> bool {
-        self.0.iter().flatten().any(|other| field.words(other.number) > 0.0)
-    }
-}
-
 /// The marks that the copies of a message share which forks have: it was said at the same time and place of its session. `None` where nothing
 /// more is known of it.
-fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
-    let row = &rows[rows.binary_search_by_key(&found.number, |other| other.number).ok()?].row;
+fn copied(found: &Found, rows: &ReadRows<'_>) -> Option<(i64, u64, u64, u64)> {
+    let row = &rows.at(rows.find(found.number)?).row;
     let is_told = !row.tokens.is_empty() || found.features.words > 0.0;
     row.at.filter(|_| is_told).map(|at| (at, row.index, found.features.words.to_bits(), xxh3_64(&row.tokens)))
 }
 
 /// Whether there seem to be copies of the first `limit`.
-fn has_copies(found: &[Found], limit: usize, rows: &[ReadRow<'_>]) -> bool {
+fn has_copies(found: &[Found], limit: usize, rows: &ReadRows<'_>) -> bool {
     let mut places: Vec<u64> = found.iter().map(|one| one.index).collect();
     places.sort_unstable();
     if places.windows(2).all(|two| two[0] != two[1]) {

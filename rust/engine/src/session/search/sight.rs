@@ -198,8 +198,20 @@ impl Field {
         self.kept.0.own.get(at).map_or(0.0, |own| (own + self.names(at)) as f64 / self.best_words)
     }
 
-    /// Its words and a share of those beside it.
-    pub fn window(&self, number: u32) -> f64 {
+    /// Whether a document is never among the best.
+    pub fn is_left_out(&self, number: u32) -> bool {
+        self.left_out(number - number % CHUNK as u32) >> (number as usize % CHUNK) & 1 != 0
+    }
+
+    /// The words of a message and a share of those beside it in its session: the documents of the one before it, its own, and the one behind.
+    pub fn window_of(&self, documents: [Option<u32>; 3]) -> f64 {
+        let words = documents.map(|number| number.and_then(|number| self.kept.0.own.get(number as usize)).copied().unwrap_or(0));
+        let [of_own, of_before, of_after] = WINDOW;
+        (of_own * words[1] + of_before * words[0] + of_after * words[2]) as f64 / self.best_window
+    }
+
+    /// Its words and a share of those of the documents beside it.
+    fn window(&self, number: u32) -> f64 {
         let own = &self.kept.0.own;
         if (number as usize) < own.len() { window(own, number as usize) as f64 / self.best_window } else { 0.0 }
     }

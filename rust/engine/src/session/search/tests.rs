@@ -194,13 +194,16 @@ impl Naive {
     }
 
     fn beside(&self, one: &Line, by: i64) -> Option<&Line> {
-        let is = |other: &&Line| {
-            other.session == one.session && other.number.abs_diff(one.number) <= 2 && other.index as i64 == one.index as i64 + by
-        };
-        self.all.iter().find(is)
+        self.all.iter().find(|other| other.session == one.session && other.index as i64 == one.index as i64 + by)
     }
 
-    fn window(&self, number: u32) -> i64 {
+    fn window(&self, one: &Line) -> i64 {
+        let own = |by: i64| self.beside(one, by).map_or(0, |one| one.own);
+        10 * own(0) + 5 * own(-1) + 3 * own(1)
+    }
+
+    /// The same by the numbers of the documents.
+    fn window_at_sight(&self, number: u32) -> i64 {
         let own = |number: u32| self.all.iter().find(|other| other.number == number).map_or(0, |other| other.own);
         10 * own(number) + 5 * own(number.wrapping_sub(1)) + 3 * own(number + 1)
     }
@@ -222,7 +225,7 @@ impl Naive {
         let any_name = self.all.iter().any(|other| other.own != other.words);
         Features {
             words: one.words as f64 / most(&|one| one.words),
-            window: self.window(one.number) as f64 / most(&|one| self.window(one.number)),
+            window: self.window(one) as f64 / most(&|one| self.window_at_sight(one.number)),
             before: own(-1),
             before_two: own(-2),
             after_two: own(2),
@@ -364,6 +367,26 @@ impl OfSession {
             record.write(txn, place)
         };
         store.engine.write(hide).unwrap();
+    }
+}
+
+#[test]
+fn a_reply_is_found_behind_its_question_however_many_sessions_go_on_between() {
+    for others in [1, 4, 9] {
+        let store = Store::new(5);
+        store.open("talk");
+        (0..others).for_each(|other| store.open(&format!("other-{other}")));
+        for (thing, decision) in [("shed", "the blue one"), ("boiler", "next autumn"), ("lesson", "by phone")] {
+            for said in [format!("Where do we stand with the old {thing}?"), format!("We go for {decision}.")] {
+                store.say("talk", "", &said);
+                (0..others).for_each(|other| _ = store.say(&format!("other-{other}"), "", "Thanks for that, noted well."));
+            }
+        }
+        for (thing, decision) in [("shed", "the blue one"), ("boiler", "next autumn")] {
+            let hits = store.search(&format!("What was settled about the {thing}?"), 4);
+            assert!(hits.iter().any(|hit| hit.message.text.contains(decision)), "{others} others: {thing}");
+        }
+        assert!(store.engine.check().unwrap().is_sound());
     }
 }
 

@@ -166,11 +166,30 @@ impl MessageRecord {
 
     /// Where a message stands and what it costs, without its text.
     pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Brief> {
+        Self::read_first(pages, place, index, |r, _| Self::brief(r, index))
+    }
+
+    /// The number of a message in the transcript index, without its text; `None` where it is in none.
+    pub(in crate::session) fn document_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Option<u32>> {
+        Self::read_first(pages, place, index, |r, key| {
+            Self::brief(r, index)?;
+            (read_hash(r, key)?, r.uint()?, codec::read_format(r, key)?, r.uint()?, r.int()?, r.maybe_int()?);
+            Ok(Some(r.uint()? as u32).filter(|number| *number > 0))
+        })
+    }
+
+    /// Calls `of` with the fields of a message that must be there, of which the first stand in one piece, and its key.
+    fn read_first<P: Pages, T>(
+        pages: &P,
+        place: SessionKey,
+        index: u64,
+        of: impl FnOnce(&mut Reader<'_>, &[u8]) -> Result<T>,
+    ) -> Result<T> {
         let key = place.message(index).u16(0);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
         debug_assert_eq!(first.codec & !CONTINUES, Codec::MessagePack as u8);
-        Self::brief(&mut Reader::array(key.as_slice(), first.body)?, index)
+        of(&mut Reader::array(key.as_slice(), first.body)?, key.as_slice())
     }
 
     /// Writes it.

@@ -159,8 +159,9 @@ pub(in crate::session) fn messages<P: Pages>(
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| found.is_empty != Some(true) && asked.is_asked(found)) {
-        if found.confidence > surest && asked.is_outside(found, history)? {
-            surest = found.confidence;
+        let sure = found.confidence.max(found.follows);
+        if sure > surest && asked.is_outside(found, history)? {
+            surest = sure;
         }
     }
     if surest < recalls.sure_enough(SURE_ENOUGH) {
