@@ -4,13 +4,22 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::units::days::without_days;
+use crate::units::kept::Kept;
 
 /// Marks that a text may end with or not. A question mark says something.
 const ENDS: [char; 7] = ['.', '!', ',', ';', ':', '\u{2026}', '\u{3002}'];
 
+/// The prints of so many texts are kept: 64 KiB.
+const TEXTS_KEPT: usize = 1 << 10;
+
 /// Equal for two texts that say the same.
 #[must_use]
 pub(crate) fn print(text: &str) -> u128 {
+    static KNOWN: Kept<u128, TEXTS_KEPT> = Kept::new();
+    KNOWN.of(text, (), || print_of(text), |_| true)
+}
+
+fn print_of(text: &str) -> u128 {
     let bare = without_days(text);
     let bare = bare.trim_end_matches(|end: char| end.is_whitespace() || ENDS.contains(&end));
     match bare.chars().next().filter(|first| first.is_uppercase()) {

@@ -123,6 +123,7 @@ use sentence::Sentence;
 use words::{Span, Word, sentences, with_signs, within, words};
 
 use crate::interrupt;
+use crate::units::kept::Kept;
 
 /// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
 pub const DENIAL: &str = "a denial: it says what is not so";
@@ -136,6 +137,9 @@ const MENTIONED: &str = "a name that is mentioned";
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
 const MAX_SENTENCES: usize = 64;
+
+/// It is kept of so many texts whether somebody asks in them not to keep it: 48 KiB.
+const TEXTS_KEPT: usize = 1 << 10;
 
 /// How far from a message the other side's words may stand that it answers, or that answer it.
 const BESIDE: usize = 4;
@@ -178,7 +182,8 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
 /// Whether somebody asks in a text not to keep what it says, or a part of it.
 #[must_use]
 pub fn is_off_record(text: &str) -> bool {
-    off_record::may_ask(text) && off_record::end(text, &sentences(text), &words(text)).is_some()
+    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::new();
+    KNOWN.of(text, (), || off_record::may_ask(text) && off_record::end(text, &sentences(text), &words(text)).is_some(), |_| true)
 }
 
 /// The claims of the last message that the same speaker said before.

@@ -5,6 +5,7 @@
 //! Nothing is read into what they lead to: it may say the same, something else, or that it is over.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::Question;
 use super::closer::name;
@@ -14,10 +15,17 @@ use crate::Result;
 use crate::embedding;
 use crate::text::{is_filler_written, with_analyzer};
 use crate::units::clip::clip;
+use crate::units::kept::Kept;
 use crate::units::term_key::TermKey;
 
 /// The most bytes of a statement in which words are looked for.
 const MOST_BYTES: usize = 600;
+
+/// The words of so many texts are kept: 200 KiB at most.
+const TEXTS_KEPT: usize = 1 << 10;
+
+/// The most words of a text that are kept: one with hyphens may be several.
+const MOST_KEPT: usize = 2 * MOST_WORDS;
 
 /// Bytes of the shortest word that may lead to something.
 const SHORTEST: usize = 3;
@@ -49,15 +57,15 @@ pub(crate) fn led_to<'s>(
 fn telling(text: &str, key: TermKey, asked: &Question) -> Vec<u64> {
     let known = asked.terms(key);
     let is_asked = |hash: &u64| known.terms.iter().any(|term| term.hash == *hash);
-    let mut words = words(text, key);
-    words.retain(|hash| !is_asked(hash));
-    words
+    words(text, key).iter().copied().filter(|hash| !is_asked(hash)).collect()
 }
 
 /// The words of a text that name somebody or say what it is about.
-pub(super) fn words(text: &str, key: TermKey) -> Vec<u64> {
-    let words = most_telling(whole_words(text));
-    with_analyzer(|analyzer| analyzer.words(&words.join(" "), key))
+pub(super) fn words(text: &str, key: TermKey) -> Arc<[u64]> {
+    static KNOWN: Kept<Arc<[u64]>, TEXTS_KEPT, TermKey> = Kept::new();
+    let text = whole_words(text);
+    let find = || with_analyzer(|analyzer| analyzer.words(&most_telling(text).join(" "), key)).into();
+    KNOWN.of(text, key, find, |words| words.len() <= MOST_KEPT)
 }
 
 /// The words of the beginning of a text, the last of them whole: half a word is one that the table does not have.

@@ -9,6 +9,7 @@ use crate::index::vectors::Query;
 use crate::recall::{self, when};
 use crate::text::{self, with_analyzer};
 use crate::units::clip::clip;
+use crate::units::kept::Kept;
 use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
@@ -17,6 +18,9 @@ const MAX_NAME_TOKENS: usize = 64;
 
 /// The most bytes of a message that are looked through for an identifier.
 const MOST_LOOKED_THROUGH: usize = 16 << 10;
+
+/// It is kept of so many messages whether they have one: 48 KiB.
+const TEXTS_KEPT: usize = 1 << 10;
 
 /// Words that speak to the model, or of it, in languages that mostly say the pronoun.
 const TO_THE_MODEL: [&str; 26] = [
@@ -135,8 +139,10 @@ fn tokens_of(words: &[String]) -> Vec<u8> {
 
 /// Whether a text has an identifier that says what it is about.
 pub(super) fn has_identifier(text: &str) -> bool {
+    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::new();
     let text = clip(text, MOST_LOOKED_THROUGH);
-    !beside_times(text, &with_analyzer(|analyzer| analyzer.query(text, TermKey::default()))).is_empty()
+    let find = || !beside_times(text, &with_analyzer(|analyzer| analyzer.query(text, TermKey::default()))).is_empty();
+    KNOWN.of(text, (), find, |_| true)
 }
 
 /// The hashes of a text's identifiers, but for those of a time, such as "9:40" and the year of "in 2023".
