@@ -5,7 +5,7 @@ use super::formula::Formula;
 use super::layout::{BlockKeys, NO_NUMBER, malformed};
 use super::lengths::Lengths;
 use super::list::{Run, RunHead};
-use super::lookup;
+use super::lookup::{self, Met};
 use super::window::Window;
 use crate::Result;
 use crate::store::pages::Pages;
@@ -37,11 +37,11 @@ pub(super) struct Cursor<'p> {
 }
 
 impl<'p> Cursor<'p> {
-    /// A cursor before the first posting of `term` in blocks that follow each other in the order of documents.
-    pub fn open<P: Pages>(pages: &'p P, blocks: impl IntoIterator<Item = BlockKeys>, term: u64) -> Result<Self> {
+    /// A cursor before the first posting of `term` in blocks that follow each other in the order of documents. Each has what was met.
+    pub fn open<P: Pages>(pages: &'p P, blocks: &mut [(BlockKeys, Met<'p>)], term: u64) -> Result<Self> {
         let mut cursor = Self::over_nothing();
-        for keys in blocks {
-            lookup::lists(pages, keys, term, |key, list| cursor.push(key, list))?;
+        for (keys, met) in blocks {
+            lookup::lists(pages, *keys, term, met, |key, list| cursor.push(key, list))?;
         }
         cursor.enter()?;
         Ok(cursor)

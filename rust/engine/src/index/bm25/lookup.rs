@@ -30,7 +30,7 @@ pub(super) fn block_after<P: Pages>(pages: &P, keys: BlockKeys, place: PostingKe
 /// How many postings the lists of a term have.
 pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, term: u64) -> Result<u64> {
     let mut count = 0;
-    lists(pages, keys, term, |key, list| {
+    lists(pages, keys, term, &mut None, |key, list| {
         count += postings_of(key, list)?;
         Ok(())
     })?;
@@ -47,16 +47,25 @@ pub(super) fn postings_of(key: &[u8], list: List<'_>) -> Result<u64> {
     Ok(short)
 }
 
-/// Calls `visit` with every list of `term`, in the order of documents, and the key of the block that has it.
+/// The block that a look-up found, and its place: the next term often falls into it as well.
+pub(super) type Met<'p> = Option<(PostingKey, Block<'p>)>;
+
+/// Calls `visit` with every list of `term`, in the order of documents, and the key of the block that has it. `met` is the block that the
+/// look-up before found in the same blocks.
 ///
-/// One look-up, unless `term` is the last of its block: only then can its list go on in the next one.
+/// One look-up at most, unless `term` is the last of its block: only then can its list go on in the next one.
 pub(super) fn lists<'p, P: Pages>(
     pages: &'p P,
     keys: BlockKeys,
     term: u64,
+    met: &mut Met<'p>,
     mut visit: impl FnMut(&'p [u8], List<'p>) -> Result<()>,
 ) -> Result<()> {
-    let Some((_, block)) = block_at(pages, keys, PostingKey { term, number: 0 })? else { return Ok(()) };
+    let place = PostingKey { term, number: 0 };
+    if !met.as_ref().is_some_and(|(first, block)| *first <= place && is_within(block, term)) {
+        *met = block_at(pages, keys, place)?;
+    }
+    let Some((_, block)) = met else { return Ok(()) };
     let found = block.find(term);
     if let Ok(at) = found {
         visit(block.key, block.list(at)?)?;

@@ -6,10 +6,10 @@ use super::Statistics;
 use super::block::List;
 use super::cursor::Cursor;
 use super::formula::{Formula, MAX_WEIGHT, Parameters};
-use super::layout::{self, IndexId};
+use super::layout::{self, BlockKeys, IndexId};
 use super::lengths::Lengths;
 use super::list::{Run, decode_short};
-use super::lookup;
+use super::lookup::{self, Met};
 use super::matches::{Newer, TailMatches, in_order, more_of};
 use super::pruned::{All, Best, Collector, Scorer, search};
 use super::row::Row;
@@ -111,7 +111,7 @@ impl<'p, P: Pages> Reader<'p, P> {
     pub fn find(&self, hash: u64) -> Result<Vec<u32>> {
         let mut numbers = Vec::new();
         let mut run = Run::new();
-        lookup::lists(self.pages, self.index.postings(), hash, |key, list| {
+        lookup::lists(self.pages, self.index.postings(), hash, &mut None, |key, list| {
             numbers_of(list, &mut run, &mut numbers)?.ok_or_else(|| layout::malformed(key))
         })?;
         for record in self.tail.iter().filter(|record| record.hashes().any(|other| other == hash)) {
@@ -129,7 +129,7 @@ impl<'p, P: Pages> Reader<'p, P> {
     /// How many documents have a term.
     pub fn frequency(&self, hash: u64) -> Result<u64> {
         let (mut lists, mut count) = (Vec::new(), 0_u64);
-        lookup::lists(self.pages, self.index.postings(), hash, |key, list| {
+        lookup::lists(self.pages, self.index.postings(), hash, &mut None, |key, list| {
             count += lookup::postings_of(key, list)?;
             lists.push((key, list));
             Ok(())
@@ -138,11 +138,11 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(count.saturating_add_signed(more_of(&self.tail, hash)))
     }
 
-    /// A cursor over the postings of a term, which is looked up unless it was before.
-    fn cursor(&self, hash: u64) -> Result<Cursor<'p>> {
+    /// A cursor over the postings of a term, which is looked up in the blocks of the index unless it was before.
+    fn cursor(&self, hash: u64, blocks: &mut [(BlockKeys, Met<'p>)]) -> Result<Cursor<'p>> {
         match self.looked_up.borrow().iter().find(|(known, _)| *known == hash) {
             Some((_, lists)) => Cursor::over(lists),
-            None => Cursor::open(self.pages, [self.index.postings()], hash),
+            None => Cursor::open(self.pages, blocks, hash),
         }
     }
 
@@ -264,9 +264,9 @@ impl<'p, P: Pages> Reader<'p, P> {
         places.sort_by_key(|&place| query.terms[place].hash);
         let hashes: Vec<u64> = places.iter().map(|&place| query.terms[place].hash).collect();
         let tail = TailMatches::new(&self.tail, &hashes);
-        let mut terms = Vec::with_capacity(places.len());
+        let (mut terms, mut blocks) = (Vec::with_capacity(places.len()), [(self.index.postings(), None)]);
         for (at, &place) in places.iter().enumerate() {
-            let cursor = self.cursor(hashes[at])?;
+            let cursor = self.cursor(hashes[at], &mut blocks)?;
             let frequency = cursor.postings().saturating_add_signed(tail.more[at]);
             terms.push(Term { asked: query.terms[place], place, frequency, cursor });
         }

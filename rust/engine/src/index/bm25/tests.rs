@@ -35,6 +35,16 @@ fn term(word: u32) -> u64 {
     Random::new(word as u64).next()
 }
 
+/// The keys of the blocks that have a term, and how many postings each has.
+fn lists_of<'p>(pages: &'p MemoryPages, term: u64, met: &mut lookup::Met<'p>) -> Vec<(&'p [u8], u64)> {
+    let mut lists = Vec::new();
+    let found = lookup::lists(pages, INDEX.postings(), term, met, |key, list| {
+        lists.push((key, lookup::postings_of(key, list)?));
+        Ok(())
+    });
+    found.map(|()| lists).expect("sound")
+}
+
 fn key(word: u32) -> u64 {
     Random::new(1 << 40 | word as u64).next()
 }
@@ -220,6 +230,10 @@ impl Pair {
         assert_eq!(reader.frequencies(&hashes).expect("sound"), expected);
         let expected: Vec<u64> = words.iter().map(|word| dictionary.get(word).map_or(0, |numbers| numbers.len() as u64)).collect();
         assert_eq!(reader.frequencies(&words).expect("sound"), expected);
+        let mut met = None;
+        for hash in hashes {
+            assert_eq!(lists_of(&self.pages, hash, &mut met), lists_of(&self.pages, hash, &mut None), "whatever was met before");
+        }
         let words: Vec<u64> = words.into_iter().filter(|_| random.below(3) > 0).collect::<BTreeSet<u64>>().into_iter().collect();
         for most in [0, 1, 5, 1000] {
             let rare = |word: &u64| Some(numbers_of(dictionary, *word)).filter(|all| all.len() <= most).unwrap_or_default();

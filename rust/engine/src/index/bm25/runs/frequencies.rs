@@ -1,6 +1,5 @@
 //! How many documents have a term, which an explanation of a score names, and the documents of those that few have.
 
-use super::super::layout::BlockKeys;
 use super::super::lookup;
 use super::super::matches::{TailMatches, in_order};
 use super::super::rare;
@@ -34,7 +33,6 @@ impl<P: Pages> Snapshot<'_, P> {
 
     /// The same as [`super::super::Reader::of_rare`], with a look-up in each run.
     pub fn of_rare(&self, hashes: &[u64], most: usize) -> Result<Vec<Vec<u32>>> {
-        let blocks: Vec<BlockKeys> = self.runs.catalog.runs.iter().map(|run| self.runs.index.run(run.id)).collect();
-        rare::of_rare(self.pages, &blocks, &self.tail.records, (hashes, most))
+        rare::of_rare(self.pages, &mut self.blocks(), &self.tail.records, (hashes, most))
     }
 }

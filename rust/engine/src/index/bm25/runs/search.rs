@@ -5,7 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::super::cursor::Cursor;
 use super::super::formula::{Formula, Parameters};
+use super::super::layout::BlockKeys;
 use super::super::lengths::Lengths;
+use super::super::lookup::Met;
 use super::super::matches::{Newer, TailMatches};
 use super::super::pruned::{All, Collector, Groups, Scorer, search};
 use super::super::reader::validate;
@@ -208,13 +210,18 @@ impl<'r, P: Pages> Snapshot<'r, P> {
         let formula = Formula::new(parameters, self.statistics);
         let matches = TailMatches::new(&self.tail.records, &hashes);
         let (mut scorers, mut frequencies) = (Vec::with_capacity(terms.len()), vec![0; terms.len()]);
+        let mut blocks = self.blocks();
         for (&place, more) in places.iter().zip(&matches.more) {
-            let blocks = self.runs.catalog.runs.iter().map(|run| self.runs.index.run(run.id));
-            let cursor = Cursor::open(self.pages, blocks, terms[place].hash)?;
+            let cursor = Cursor::open(self.pages, &mut blocks, terms[place].hash)?;
             frequencies[place] = cursor.postings().saturating_add_signed(*more);
             scorers.push(Scorer { cursor, factor: formula.factor(terms[place].weight, frequencies[place]) });
         }
         Ok(Prepared { hashes, scorers, matches, formula, frequencies })
+    }
+
+    /// The blocks of its runs, in the order of documents, of which none was met.
+    pub(super) fn blocks(&self) -> Vec<(BlockKeys, Met<'r>)> {
+        self.runs.catalog.runs.iter().map(|run| (self.runs.index.run(run.id), None)).collect()
     }
 }
 
