@@ -21,6 +21,7 @@ mod requests;
 mod revisions;
 mod rules;
 mod said;
+mod stated;
 mod summary;
 mod terms;
 #[cfg(test)]

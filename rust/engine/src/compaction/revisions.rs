@@ -13,43 +13,22 @@ use std::collections::{HashMap, HashSet};
 use super::check::negates;
 use super::cues::{Correction, Cue, correction, words};
 use super::rules::{By, Candidate};
+use super::stated::{behind_answer, denies, restates, small_words};
 use super::summary::Section;
 use super::terms::{Beside, Reader, filler};
 use super::units::sentences;
-use super::wording::{orders, restates, tells_of_past};
+use super::wording::{orders, tells_of_past};
 use crate::interrupt;
 
 /// Of each term so many of the last candidates that have it are looked at.
 const MOST_OF_TERM: usize = 16;
 /// A correction shares at least one of so many terms with what it corrects.
 const ONE_TERM_OF: usize = 3;
-/// Words that deny in other languages than English.
-const DENIALS: [&str; 19] = [
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "keinem",
-    "keiner",
-    "nie",
-    "niemals",
-    "ne",
-    "pas",
-    "jamais",
-    "nunca",
-    "n\u{e3}o",
-    "nao",
-    "niet",
-    "geen",
-    "\u{43d}\u{435}",
-    "\u{43d}\u{435}\u{442}",
-    "\u{43d}\u{438}\u{43a}\u{43e}\u{433}\u{434}\u{430}",
-];
 /// Words of answers, thanks and permissions, which are about nothing.
 const POLITE: &str = "yes yeah yep yup nope ok okay sure thanks thank cheers great good fine perfect nice cool sounds alright right all \
     that's it's much lot so very help else need nothing anything now instead anyway allowed permitted actually sorry wait oops";
-/// Denials of English that a model's line is not checked for.
-const MORE_DENIALS: [&str; 9] = ["hasnt", "havent", "hadnt", "wasnt", "werent", "couldnt", "wouldnt", "neednt", "stop"];
+/// A verb that denies what it stands before.
+const STOP: &str = "stop";
 /// Signs that deny in scripts without spaces.
 const DENYING_SIGNS: [&str; 4] = ["\u{4e0d}", "\u{6ca1}", "\u{6c92}", "\u{306a}\u{3044}"];
 /// Words of which one turns round what the other says.
@@ -78,7 +57,7 @@ impl Sign {
         let mut sign = Self { denies: negates(text) || DENYING_SIGNS.iter().any(|one| text.contains(one)), poles: 0 };
         for word in words(text) {
             let word = word.as_str();
-            sign.denies |= DENIALS.contains(&word) || MORE_DENIALS.contains(&word);
+            sign.denies |= denies(word) || word == STOP;
             for (at, pole) in POLES.iter().flatten().enumerate() {
                 sign.poles |= u32::from(*pole == word) << at;
             }
@@ -93,12 +72,6 @@ impl Sign {
         };
         self.denies != other.denies || (0..POLES.len()).any(turned)
     }
-}
-
-/// A text without the "No," that answers.
-fn behind_answer(text: &str) -> &str {
-    let is_no = |answer: &&str| answer.eq_ignore_ascii_case("no") || answer.eq_ignore_ascii_case("nope");
-    text.split_once([',', '.', '!']).filter(|(answer, _)| is_no(answer)).map_or(text, |(_, rest)| rest)
 }
 
 /// How a statement stands to an earlier one.
@@ -171,8 +144,8 @@ fn is_earlier(old: &Candidate, new: &Candidate) -> bool {
 
 /// The terms of the words that [`Sign`] reads, and of words that are about nothing.
 fn sign_terms(reader: &mut Reader) -> HashSet<u64> {
-    let english = "not no never none nothing without cannot can't don't doesn't didn't isn't aren't won't mustn't shouldn't nor always";
-    let all = [english, POLITE, &DENIALS.join(" "), &MORE_DENIALS.join(" "), &POLES.as_flattened().join(" ")].join(" ");
+    let small: Vec<&str> = small_words().chain(["none", "nothing", "without", "nor", "always", STOP]).collect();
+    let all = [POLITE, &small.join(" "), &POLES.as_flattened().join(" ")].join(" ");
     reader.every(&all).into_iter().collect()
 }
 
@@ -196,7 +169,7 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
     if has_all && (common > 1 || same && (other.binds || words(text) == words(before))) {
         return match (weaker, same) {
-            (false, true) if restates(text, before) => (!in_one_message(one, other)).then_some(Relation::Replaces),
+            (false, true) if restates(text, before).is_some() => (!in_one_message(one, other)).then_some(Relation::Replaces),
             (false, true) => Some(Relation::StandsBehind),
             (false, false) => Some(Relation::Outdoes),
             (true, _) => (against() || same && is_turned(text, before)).then_some(Relation::StandsBehind),
