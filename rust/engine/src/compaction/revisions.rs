@@ -2,10 +2,10 @@
 //!
 //! Terms do not tell "A is done" from "A is not done", "before" from "after", or "A, then B" from "B, then A". So a user's statement is
 //! held against earlier candidates, term by term without the words of [`Sign`]. Where it has all terms of an earlier one, it is taken
-//! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both
-//! stay, and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that
-//! line. It has no room of its own there: a report that was taken for one must not push a rule out. Not here: whether two statements of
-//! different words disagree.
+//! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both stay,
+//! and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that line.
+//! It has no room of its own there: a report that was taken for one must not push a rule out. A constraint that is reversed as a whole has
+//! none any more. Not here: whether two statements of different words disagree.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use super::check::negates;
 use super::cues::{Correction, Cue, correction, words};
 use super::rules::{By, Candidate};
-use super::stated::{behind_answer, denies, restates, small_words};
+use super::stated::{Sense, Stated, behind_answer, denies, reverses, small_words};
 use super::summary::Section;
 use super::terms::{Beside, Reader, filler};
 use super::units::sentences;
@@ -25,10 +25,13 @@ const MOST_OF_TERM: usize = 16;
 /// A correction shares at least one of so many terms with what it corrects.
 const ONE_TERM_OF: usize = 3;
 /// Words of answers, thanks and permissions, which are about nothing.
-const POLITE: &str = "yes yeah yep yup nope ok okay sure thanks thank cheers great good fine perfect nice cool sounds alright right all \
-    that's it's much lot so very help else need nothing anything now instead anyway allowed permitted actually sorry wait oops";
+const POLITE: &str = "yes yeah yep yup nope ok okay sure thanks thank cheers great good fine perfect nice cool sounds alright right \
+    all that's it's you're we're they're much lot so very help else need nothing anything now instead anyway allowed \
+    permitted actually sorry wait oops let's";
 /// A verb that denies what it stands before.
 const STOP: &str = "stop";
+/// More words that forbid. They are not left out of terms: "Avoid nuts" would have one left.
+const FORBIDS: [&str; 4] = ["avoid", "forbidden", "prohibited", "verboten"];
 /// Signs that deny in scripts without spaces.
 const DENYING_SIGNS: [&str; 4] = ["\u{4e0d}", "\u{6ca1}", "\u{6c92}", "\u{306a}\u{3044}"];
 /// Words of which one turns round what the other says.
@@ -57,7 +60,7 @@ impl Sign {
         let mut sign = Self { denies: negates(text) || DENYING_SIGNS.iter().any(|one| text.contains(one)), poles: 0 };
         for word in words(text) {
             let word = word.as_str();
-            sign.denies |= denies(word) || word == STOP;
+            sign.denies |= denies(word) || word == STOP || FORBIDS.contains(&word);
             for (at, pole) in POLES.iter().flatten().enumerate() {
                 sign.poles |= u32::from(*pole == word) << at;
             }
@@ -72,6 +75,12 @@ impl Sign {
         };
         self.denies != other.denies || (0..POLES.len()).any(turned)
     }
+}
+
+/// Whether a sentence of a text reverses one of an earlier text.
+fn lifts(text: &str, before: &str) -> bool {
+    let before = sentences(before);
+    sentences(text).into_iter().any(|sentence| reverses(sentence, &before))
 }
 
 /// How a statement stands to an earlier one.
@@ -92,12 +101,29 @@ struct Core {
     at: usize,
     terms: Vec<u64>,
     sign: OnceCell<Sign>,
+    stated: OnceCell<Stated>,
 }
 
 impl Core {
+    fn text<'a>(&self, candidates: &'a [Candidate]) -> &'a str {
+        &candidates[self.at].line.text
+    }
+
+    fn sign(&self, candidates: &[Candidate]) -> Sign {
+        *self.sign.get_or_init(|| Sign::of(self.text(candidates)))
+    }
+
+    fn stated(&self, candidates: &[Candidate]) -> &Stated {
+        self.stated.get_or_init(|| Stated::of(self.text(candidates)))
+    }
+
+    /// How it says what another one says in the same words, if it does.
+    fn sense(&self, other: &Self, candidates: &[Candidate]) -> Option<Sense> {
+        self.stated(candidates).sense(other.stated(candidates))
+    }
+
     fn is_against(&self, other: &Self, candidates: &[Candidate]) -> bool {
-        let sign = |core: &Self| *core.sign.get_or_init(|| Sign::of(&candidates[core.at].line.text));
-        sign(self).is_against(sign(other))
+        self.sign(candidates).is_against(other.sign(candidates))
     }
 }
 
@@ -114,7 +140,7 @@ pub(super) fn revise(candidates: &mut Vec<Candidate>, reader: &mut Reader) {
         if terms.is_empty() || one.rank > 0 || one.line.section == Section::Questions {
             continue;
         }
-        let core = Core { at, terms, sign: OnceCell::new() };
+        let core = Core { at, terms, sign: OnceCell::new(), stated: OnceCell::new() };
         if one.by == By::User {
             let mut shared = shared(&core, &of_term);
             shared.retain(|(earlier, _)| is_earlier(&candidates[cores[*earlier].at], &candidates[at]));
@@ -159,7 +185,7 @@ fn shared(core: &Core, of_term: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)
 
 fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> Option<Relation> {
     let (one, other) = (&candidates[new.at], &candidates[old.at]);
-    let (text, before) = (&*one.line.text, &*other.line.text);
+    let (text, before) = (new.text(candidates), old.text(candidates));
     let against = || new.is_against(old, candidates);
     if other.by == By::Other {
         let covers = common > 1 && (common == new.terms.len() || common == old.terms.len());
@@ -167,9 +193,19 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     }
     let weaker = strength(one.cue) < strength(other.cue).max(strength_of(other.line.section));
     let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
-    if has_all && (common > 1 || same && (other.binds || words(text) == words(before))) {
+    let beside = |core: &Core| core.terms.len() - common;
+    let near = |most: usize| beside(new) <= most && beside(old) <= most;
+    // "works" has two terms, of which "work" has none.
+    match if near(2) { new.sense(old, candidates) } else { None } {
+        Some(_) if in_one_message(one, other) => return None,
+        Some(_) if !weaker => return Some(Relation::Replaces),
+        // A statement of what somebody cannot do binds only as long as it is so.
+        Some(Sense::Turned) if !other.strict => return Some(Relation::Replaces),
+        Some(Sense::Turned) => return Some(Relation::StandsBehind),
+        _ => {}
+    }
+    if has_all && (common > 1 || same && other.binds) {
         return match (weaker, same) {
-            (false, true) if restates(text, before).is_some() => (!in_one_message(one, other)).then_some(Relation::Replaces),
             (false, true) => Some(Relation::StandsBehind),
             (false, false) => Some(Relation::Outdoes),
             (true, _) => (against() || same && is_turned(text, before)).then_some(Relation::StandsBehind),
@@ -178,8 +214,7 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     if common > 1 && common == new.terms.len() && against() {
         return Some(Relation::Denies);
     }
-    let beside = |core: &Core| core.terms.len() - common;
-    (!weaker && common > 1 && beside(new) <= 1 && beside(old) <= 1).then_some(Relation::Outdoes)
+    (!weaker && common > 1 && near(1)).then_some(Relation::Outdoes)
 }
 
 fn in_one_message(one: &Candidate, other: &Candidate) -> bool {
@@ -189,22 +224,22 @@ fn in_one_message(one: &Candidate, other: &Candidate) -> bool {
 /// Has its effect; says whether the earlier one goes.
 fn apply(candidates: &mut [Candidate], (new, old): (&Core, &Core), common: usize, relation: Relation) -> bool {
     let (one, other) = (&candidates[new.at], &candidates[old.at]);
-    let together = in_one_message(one, other) && relation == Relation::StandsBehind;
+    let in_one = in_one_message(one, other);
     let (section, score) = (other.line.section, other.line.score);
     let (has_all, adds) = (common == old.terms.len(), common < new.terms.len());
-    let takes_back = matches!(relation, Relation::StandsBehind | Relation::Denies)
-        && section > one.line.section
-        && (!adds && section == Section::Decisions || orders(&one.line.text, &other.line.text, adds));
+    let (lifts, takes_back) = takes_back(candidates, (new, old), (has_all, adds), relation);
+    let together = in_one && relation == Relation::StandsBehind;
     candidates[new.at].stands_apart(if together { Beside::None } else { Beside::Later });
-    if candidates[old.at].by == By::Other {
+    let before = &mut candidates[old.at];
+    if before.by == By::Other {
         return false;
     }
     // A rule is not said by a narrower one.
     let is_rule = section == Section::Constraints && has_all && relation == Relation::Outdoes;
     if is_rule || relation == Relation::StandsBehind {
-        let apart = in_one_message(&candidates[new.at], &candidates[old.at]);
-        candidates[old.at].stands_apart(if apart { Beside::None } else { Beside::Older });
+        before.stands_apart(if in_one { Beside::None } else { Beside::Older });
     }
+    before.strict &= !lifts; // it must not outlive what lifts it
     if takes_back {
         stand_in(&mut candidates[new.at], section);
     }
@@ -215,10 +250,28 @@ fn apply(candidates: &mut [Candidate], (new, old): (&Core, &Core), common: usize
     relation == Relation::Replaces
 }
 
+/// Whether a statement lifts all of an earlier constraint, and whether it stands in the section of an earlier line.
+fn takes_back(candidates: &[Candidate], (new, old): (&Core, &Core), (has_all, adds): (bool, bool), relation: Relation) -> (bool, bool) {
+    let (one, other) = (&candidates[new.at], &candidates[old.at]);
+    let (section, text, before) = (other.line.section, new.text(candidates), old.text(candidates));
+    let lifts = section == Section::Constraints
+        && has_all
+        && other.by != By::Other
+        && new.is_against(old, candidates)
+        && (lifts(text, before) || !adds && orders(text, before, false));
+    let takes_back = section > one.line.section
+        && match relation {
+            Relation::StandsBehind | Relation::Denies => lifts || !adds && section == Section::Decisions || orders(text, before, adds),
+            Relation::Replaces => true,
+            _ => false,
+        };
+    (lifts, takes_back)
+}
+
 /// A correction stands in the section of the binding line that shares most with it, or else with the decisions. Only a sure one, or an
 /// order, stands among the constraints.
 fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &[(usize, usize)]) {
-    let text = candidates[core.at].line.text.clone();
+    let text = core.text(candidates).to_owned();
     let Some(correction) = sentences(&text).into_iter().filter_map(correction).max() else { return };
     let is_near = |(at, common): &&(usize, usize)| {
         let old = &candidates[cores[*at].at];

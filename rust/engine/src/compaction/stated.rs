@@ -3,6 +3,8 @@
 //! "From A to B" is not "from B to A", and "C" is not "C++". The denials here are those of all of compaction. Not here: orders and
 //! permissions in other words ([`super::wording`]).
 
+use super::cues::words;
+
 /// Words without which a statement says the same.
 const IDLE: [&str; 24] = [
     "a", "an", "the", "please", "now", "then", "just", "so", "ok", "okay", "yes", "yeah", "also", "again", "well", "and", "thanks", "ein",
@@ -76,6 +78,10 @@ pub(super) fn is_idle(word: &str) -> bool {
     IDLE.contains(&word)
 }
 
+/// Words behind a comma that limit what stands before it.
+const CONDITIONS: [&str; 14] =
+    ["if", "unless", "once", "when", "but", "only", "except", "provided", "after", "as", "until", "from", "wenn", "aber"];
+
 /// How one statement stands to another of the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
@@ -92,13 +98,13 @@ struct Word {
 
 /// The words of a statement without idle ones and denials, and before which of them it denies.
 #[derive(Debug, Default)]
-struct Stated {
+pub(super) struct Stated {
     words: Vec<Word>,
     denied: Vec<usize>,
 }
 
 impl Stated {
-    fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let raw = marked_words(behind_answer(text));
         let (mut stated, mut support, mut at) = (Self::default(), None, 0);
         while at < raw.len() {
@@ -136,8 +142,8 @@ impl Stated {
         self.denied.push(self.words.len());
     }
 
-    /// How it stands to another statement; none where the words differ.
-    fn sense(&self, other: &Self) -> Option<Sense> {
+    /// How it stands to another statement, if it says that or denies it in the same words and the same order, but for idle ones.
+    pub fn sense(&self, other: &Self) -> Option<Sense> {
         let sense = match (self.denied.first(), other.denied.first()) {
             (Some(one), Some(two)) if one != two => return None,
             (Some(_), Some(_)) | (None, None) => Sense::Same,
@@ -192,15 +198,14 @@ pub(super) fn behind_answer(text: &str) -> &str {
     text.split_once([',', '.', '!']).filter(|(answer, _)| is_no(answer)).map_or(text, |(_, rest)| rest)
 }
 
-/// Whether a statement says what another says, or denies it, in the same words and the same order, but for words that are idle.
-pub(super) fn restates(one: &str, other: &str) -> Option<Sense> {
-    Stated::of(one).sense(&Stated::of(other))
-}
-
 /// Whether a sentence denies one of another text in its words, or affirms what that denies: all of it, or what stands before a comma or a
-/// reason.
+/// reason. What holds on a condition is not reversed.
 pub(super) fn reverses(sentence: &str, earlier: &[&str]) -> bool {
-    let part = |ends: &[&str]| ends.iter().filter_map(|end| sentence.find(end)).min().map(|end| &sentence[..end]);
+    let part = |ends: &[&str]| {
+        let (at, end) = ends.iter().filter_map(|end| Some((sentence.find(end)?, end))).min()?;
+        let next = words(&sentence[at + end.len()..]).into_iter().next();
+        next.is_none_or(|word| !CONDITIONS.contains(&&*word)).then(|| &sentence[..at])
+    };
     let heads = [Some(sentence), part(&[", ", "; "]), part(&[" since ", " because "])];
     let earlier: Vec<Stated> = earlier.iter().map(|text| Stated::of(text)).collect();
     let turns = |head: &str| {
@@ -233,6 +238,10 @@ fn marked_words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn restates(one: &str, other: &str) -> Option<Sense> {
+        Stated::of(one).sense(&Stated::of(other))
+    }
 
     #[test]
     fn the_same_words_in_the_same_order_say_the_same() {
@@ -301,7 +310,13 @@ mod tests {
         }
         assert!(reverses("We can hire contractors, legal agreed.", &["We can't hire contractors."]));
         assert!(reverses("We can hire contractors since legal agreed.", &["Listen.", "We can't hire contractors."]));
-        for plain in ["We can hire Ann, legal agreed.", "Since we can hire contractors.", "Legal, we can hire contractors."] {
+        for plain in [
+            "We can hire contractors, if legal agrees.",
+            "We can hire contractors, but only from Poland.",
+            "We can hire Ann, legal agreed.",
+            "Since we can hire contractors.",
+            "Legal, we can hire contractors.",
+        ] {
             assert!(!reverses(plain, &["We can't hire contractors."]), "{plain}");
         }
     }

@@ -8,6 +8,8 @@ use crate::context::testing::{Random, WordCounter, nasty, words};
 use crate::context::{Counter, Role};
 use crate::tokens::{CachedCounter, Encoding};
 
+mod revisions;
+
 fn source(index: u64, role: Role, text: &str) -> Source {
     Source { index, message: Arc::new(Message::text(role, text)) }
 }

@@ -3,24 +3,28 @@
 //! Not here: whether two statements have the same words ([`super::stated`]), or say the same in different ones.
 
 use super::cues::words;
-use super::stated::is_idle;
+use super::stated::{denies, is_idle};
 use super::terms::filler;
 use super::units::sentences;
 
 /// Words that may stand before the verb of an order or a permission, or before that of a prohibition.
-const LEADS: [&str; 33] = [
+const LEADS: [&str; 34] = [
     "please", "do", "just", "then", "now", "ok", "okay", "yes", "yeah", "no", "so", "and", "but", "sorry", "wait", "oops", "may", "can",
-    "could", "should", "must", "let", "lets", "us", "feel", "free", "to", "go", "ahead", "not", "never", "dont", "always",
+    "could", "should", "must", "let", "lets", "us", "feel", "free", "to", "go", "ahead", "not", "never", "dont", "always", "only",
 ];
+/// More words that stand there, around a word that allows or forbids: "you are allowed to", "it is fine to".
+const FRAMES: [&str; 12] = ["it", "its", "is", "are", "youre", "theyre", "im", "fine", "allowed", "permitted", "longer", "welcome"];
+/// More words that stand before a verb that is forbidden, beside denials.
+const FORBIDDING: [&str; 4] = ["want", "avoid", "forbidden", "prohibited"];
 /// Words that begin what an order adds.
-const JOINS: [&str; 24] = [
+const JOINS: [&str; 25] = [
     "after", "before", "if", "when", "once", "as", "and", "but", "or", "unless", "until", "for", "on", "in", "at", "with", "without",
-    "from", "to", "because", "instead", "today", "tomorrow", "anyway",
+    "from", "to", "because", "since", "instead", "today", "tomorrow", "anyway",
 ];
-/// Who forbids, or is forbidden to.
+/// Who forbids, allows, or is meant.
 const SPEAKERS: [&str; 4] = ["i", "we", "you", "they"];
-/// Words that allow, where "you" stands with them.
-const ALLOWING: [&str; 5] = ["may", "can", "could", "should", "must"];
+/// Words that allow or order.
+const ALLOWING: [&str; 8] = ["may", "can", "could", "should", "must", "allowed", "permitted", "welcome"];
 /// Words of those who tell what happened.
 const TELLING: [&str; 20] = [
     "did", "didnt", "had", "hadnt", "has", "hasnt", "have", "havent", "was", "wasnt", "were", "werent", "been", "went", "got", "is",
@@ -36,12 +40,9 @@ pub(super) fn orders(text: &str, earlier: &str, adds: bool) -> bool {
 }
 
 fn orders_of(text: &str, earlier: &str, adds: bool) -> bool {
-    let plain = |text: &str| words(text).into_iter().filter(|word| word == "and" || !is_idle(word)).collect::<Vec<_>>();
     let (words, earlier) = (plain(text), plain(earlier));
-    let is_lead = |word: &String| LEADS.contains(&&**word);
-    let allows = words.iter().any(|word| ALLOWING.contains(&&**word));
-    let led = words.iter().take_while(|word| is_lead(word) || allows && *word == "you").count();
-    let before = earlier.iter().take_while(|word| is_lead(word) || SPEAKERS.contains(&&***word)).count();
+    let before = earlier.iter().take_while(|word| stands_before(word) || denies(word) || FORBIDDING.contains(&&***word)).count();
+    let led = lead_of_order(&words, &earlier[..before]);
     let (behind, forbidden) = (&words[led..], &earlier[before..]);
     let stem = |word: &String| word.trim_end_matches('s').to_owned();
     let common = behind.iter().zip(forbidden).take_while(|(one, other)| stem(one) == stem(other)).count();
@@ -50,11 +51,49 @@ fn orders_of(text: &str, earlier: &str, adds: bool) -> bool {
     }
     let tells = |word: &String| TELLING.contains(&&**word) || *word != behind[0] && word.len() > 4 && word.ends_with("ed");
     if !adds {
-        return !words.iter().any(tells);
+        return !behind.iter().any(tells);
     }
     let joins = |word: &String| JOINS.contains(&&**word) || word.ends_with("ly");
-    let goes_on = (common > 1 || common == forbidden.len()) && behind.get(common).is_none_or(joins);
-    goes_on && !words[..led + common].iter().any(tells)
+    let ends = || clause_ends(text).any(|end| end == led + common);
+    let goes_on = (common > 1 || common == forbidden.len()) && (behind.get(common).is_none_or(joins) || ends());
+    goes_on && !behind[..common].iter().any(tells)
+}
+
+/// The words of a text, without idle ones.
+fn plain(text: &str) -> Vec<String> {
+    words(text).into_iter().filter(|word| word == "and" || !is_idle(word)).collect()
+}
+
+/// How many words of [`plain`] stand before each comma or semicolon.
+fn clause_ends(text: &str) -> impl Iterator<Item = usize> {
+    text.split_inclusive([',', ';']).scan(0, |count, part| {
+        *count += plain(part).len();
+        Some(*count)
+    })
+}
+
+fn is_lead(word: &str) -> bool {
+    LEADS.contains(&word)
+}
+
+fn stands_before(word: &str) -> bool {
+    is_lead(word) || SPEAKERS.contains(&word) || FRAMES.contains(&word)
+}
+
+/// How many words stand before the verb of an order or a permission. Of those who are allowed something, "I" and "they" must be who was
+/// forbidden it: "I can restart it" takes back "I can't restart it", and not "Don't restart it".
+fn lead_of_order(words: &[String], ban: &[String]) -> usize {
+    let all = words.iter().take_while(|word| stands_before(word)).count();
+    let lead = &words[..all];
+    let speaker = |lead: &[String]| lead.iter().rev().find(|word| SPEAKERS.contains(&&***word)).cloned();
+    let fits = match (speaker(lead).as_deref(), speaker(ban).as_deref()) {
+        (None | Some("you"), _) => true,
+        (Some("we"), forbidden) => !matches!(forbidden, Some("i" | "they")) && !lead.iter().any(|word| word == "could"),
+        (allowed, forbidden) => allowed == forbidden,
+    };
+    let is_fine = || matches!(lead.first().map(|word| &**word), Some("it" | "its")) && lead.last().is_some_and(|word| word == "to");
+    let allows = lead.iter().any(|word| ALLOWING.contains(&&**word)) || is_fine();
+    if fits && allows { all } else { words.iter().take_while(|word| is_lead(word)).count() }
 }
 
 /// Whether somebody tells what was.
@@ -73,6 +112,15 @@ mod tests {
             ["Do archive the mails.", "Don't archive the mails."],
             ["Ok, you may log tokens.", "We must never log tokens."],
             ["Secrets may leave the vault.", "Secrets must never leave the vault."],
+            ["We can log tokens now.", "We can't log tokens."],
+            ["We can log tokens now.", "Never log tokens."],
+            ["I may lift more than 5 kg again.", "I mustn't lift more than 5 kg."],
+            ["It is okay to log tokens.", "You shouldn't log tokens."],
+            ["It's fine to log tokens now.", "I don't want you to log tokens."],
+            ["You are allowed to log tokens.", "It is forbidden to log tokens."],
+            ["You're permitted to log tokens.", "You aren't allowed to log tokens."],
+            ["They may log tokens.", "They cannot log tokens."],
+            ["Run the slow tests at noon instead.", "Only run the slow tests at night."],
         ] {
             assert!(orders(text, earlier, false), "{text}");
         }
@@ -81,6 +129,8 @@ mod tests {
             ["You may deploy on Fridays from now on.", "Never deploy on Friday."],
             ["You may share the payroll file with Ann.", "Never share the payroll file."],
             ["Ok, go ahead and restart worker-12.", "Don't restart worker-12."],
+            ["We can hire contractors from Poland, legal agreed.", "We can't hire contractors from Poland."],
+            ["We can share salaries with Kilo since it signed.", "We cannot share salaries with Kilo."],
         ] {
             assert!(orders(text, earlier, true), "{text}");
         }
@@ -92,6 +142,14 @@ mod tests {
             ["You can see the Hotel Astoria.", "Do not book the Hotel Astoria."],
             ["The report is not done.", "The report must be done."],
             ["Deploy on Friday failed.", "Never deploy on Friday."],
+            ["I can restart worker-12.", "Don't restart worker-12."],
+            ["They may log tokens.", "Never log tokens."],
+            ["We were allowed to log tokens.", "Never log tokens."],
+            ["We are logging tokens.", "Never log tokens."],
+            ["It is said to log tokens.", "Never log tokens."],
+            ["It logs tokens.", "Never log tokens."],
+            ["We can see the Hotel Astoria.", "We can't book the Hotel Astoria."],
+            ["We can log that tokens expired.", "We can't log tokens."],
         ] {
             assert!(!orders(text, earlier, false), "{text}");
         }
@@ -102,6 +160,8 @@ mod tests {
             ["Deploy on Friday takes 9 hours.", "Never deploy on Friday."],
             ["Log tokens: 812 of Monday.", "Never log tokens."],
             ["Delete backups job ran at 3.", "Never delete backups."],
+            ["We can hire Ann, legal agreed.", "We can't hire contractors from Poland."],
+            ["We could log tokens if QA agreed.", "Never log tokens."],
         ] {
             assert!(!orders(text, earlier, true), "{text}");
         }

@@ -1,0 +1,90 @@
+//! Statements that are denied, lifted, said again or corrected.
+
+use super::*;
+
+/// The summary of statements that are each answered with "OK.", within `limit` tokens.
+fn within(statements: &[&str], limit: u64) -> Summary {
+    let texts: Vec<&str> = statements.iter().flat_map(|text| [*text, "OK."]).collect();
+    compact(None, &talk(&texts), &[], limit, &counter()).summary
+}
+
+/// The same of two statements with talk of other things around them.
+fn among(one: &str, other: &str, limit: u64) -> Summary {
+    within(&["Help me plan.", one, "The standup was moved into the small room.", other, "The printer on floor 3 jams."], limit)
+}
+
+#[test]
+fn a_fact_that_is_denied_in_its_words_goes() {
+    for [one, other] in [
+        ["The API needs auth.", "The API doesn't need auth."],
+        ["The tests are green on main.", "The tests aren\u{2019}t green on main."],
+        ["The parcel has arrived in Porto.", "The parcel hasn't arrived in Porto."],
+        ["Marta will come to the demo.", "Marta won't come to the demo."],
+        ["We must use the staging bucket.", "We mustn't use the staging bucket."],
+        ["The hotel did charge the card.", "The hotel didn't charge the card."],
+        ["The license covers Berlin.", "The license no longer covers Berlin."],
+        ["The lift works.", "The lift does not work."],
+        ["My knee hurts when I run.", "My knee doesn't hurt when I run."],
+        ["We have a backup of db-3.", "We have no backup of db-3."],
+        ["Es gibt Parkpl\u{e4}tze am Hotel.", "Es gibt keine Parkpl\u{e4}tze am Hotel."],
+        ["El servicio api-3 funciona.", "El servicio api-3 no funciona."],
+        ["O contrato est\u{e1} assinado.", "O contrato n\u{e3}o est\u{e1} assinado."],
+    ] {
+        for [one, other] in [[one, other], [other, one]] {
+            let summary = among(one, other, 400);
+            assert_eq!(in_order(&summary, &[one, other]), [1], "{one} {other}\n{}", summary.text());
+        }
+    }
+    for [one, other] in [
+        ["The red bus stops at Main Street.", "The red bus does not stop at Mill Lane."],
+        ["I don't drink coffee.", "You drink coffee."],
+        ["Anna eats fish.", "Ben does not eat fish."],
+        ["Kim did the dishes.", "Kim does the dishes."],
+    ] {
+        let summary = among(one, other, 400);
+        assert!(summary.text().contains(one), "{one} {other}\n{}", summary.text());
+    }
+}
+
+#[test]
+fn what_was_forbidden_and_is_allowed_is_not_shown_alone_or_last() {
+    for [one, other] in [
+        ["I mustn't lift more than 5 kg.", "I may lift more than 5 kg again, Dr. Klein says."],
+        ["I can't eat gluten.", "I can eat gluten again."],
+        ["We can't hire contractors from Poland.", "We can hire contractors from Poland, legal agreed."],
+        ["We must never email customers on Sundays.", "We can email customers on Sundays now."],
+        ["Never deploy on Fridays.", "We can deploy on Fridays again."],
+        ["You shouldn't log tokens of svc-4.", "It is fine to log tokens of svc-4 now."],
+        ["You are not allowed to log tokens of svc-4.", "You're allowed to log tokens of svc-4 now."],
+        ["The demo must run offline on the Pixel 6.", "The demo doesn't have to run offline on the Pixel 6."],
+        ["I have to be home by 18:00 on Tuesdays.", "I no longer have to be home by 18:00 on Tuesdays."],
+        ["The dog is not allowed in cabin 4.", "The dog is allowed in cabin 4."],
+        ["On ne d\u{e9}ploie jamais le vendredi.", "On d\u{e9}ploie de nouveau le vendredi."],
+        ["Wir m\u{fc}ssen das VPN nutzen.", "Wir m\u{fc}ssen das VPN nicht mehr nutzen."],
+    ] {
+        for limit in [400, 80, 50] {
+            let summary = among(one, other, limit);
+            let order = in_order(&summary, &[one, other]);
+            assert!(order.is_empty() && limit < 80 || order.last() == Some(&1), "{one} {other}\n{}", summary.text());
+        }
+    }
+    for [rule, plain] in [
+        ["Don't restart worker-12.", "I can restart worker-12."],
+        ["Never log tokens.", "We were allowed to log tokens."],
+        ["Never log tokens.", "It is said to log tokens."],
+        ["We can't book the Hotel Astoria.", "We can see the Hotel Astoria."],
+    ] {
+        assert_eq!(texts(&among(rule, plain, 400), Section::Constraints), [rule], "{plain}");
+    }
+}
+
+#[test]
+fn a_lifted_rule_does_not_outlive_what_lifts_it() {
+    let rules: Vec<String> = (0..9).map(|at| format!("Never share the folder of team-{at} with vendor-{at}.")).collect();
+    let mut said: Vec<&str> = rules.iter().map(|rule| &**rule).collect();
+    said.push("You can share the folder of team-3 with vendor-3 again.");
+    for limit in 60..300 {
+        let text = within(&said, limit).text();
+        assert!(!text.contains(&rules[3]) || text.contains(said[9]), "{limit}: {text}");
+    }
+}
