@@ -5,7 +5,8 @@
 //! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both stay,
 //! and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that line.
 //! It has no room of its own there: a report that was taken for one must not push a rule out. A constraint that is reversed as a whole has
-//! none any more. Not here: whether two statements of different words disagree.
+//! none any more, and one that is said again in other words gives way to all other lines. Not here: whether two statements of different
+//! words disagree.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::check::negates;
 use super::cues::{Correction, Cue, correction, words};
 use super::rules::{By, Candidate};
-use super::stated::{Sense, Stated, behind_answer, denies, reverses, small_words};
+use super::stated::{Sense, Stated, bare, behind_answer, denies, rearranges, reverses, small_words};
 use super::summary::Section;
 use super::terms::{Beside, Reader, filler};
 use super::units::sentences;
@@ -22,6 +23,8 @@ use crate::interrupt;
 
 /// Of each term so many of the last candidates that have it are looked at.
 const MOST_OF_TERM: usize = 16;
+/// A rule that was said again has so much less of its score.
+const SAID_AGAIN: i64 = 64;
 /// A correction shares at least one of so many terms with what it corrects.
 const ONE_TERM_OF: usize = 3;
 /// Words of answers, thanks and permissions, which are about nothing.
@@ -94,19 +97,23 @@ enum Relation {
     Outdoes,
     /// It denies a part of the earlier one.
     Denies,
+    /// It says the same rule in other words: the earlier one gives way to all others.
+    Repeats,
 }
 
 /// A candidate without its signs, which are read where something shares its terms.
 struct Core {
     at: usize,
+    /// Its text, if it is read otherwise than it stands.
+    bare: Option<String>,
     terms: Vec<u64>,
     sign: OnceCell<Sign>,
     stated: OnceCell<Stated>,
 }
 
 impl Core {
-    fn text<'a>(&self, candidates: &'a [Candidate]) -> &'a str {
-        &candidates[self.at].line.text
+    fn text<'a>(&'a self, candidates: &'a [Candidate]) -> &'a str {
+        self.bare.as_deref().unwrap_or(&candidates[self.at].line.text)
     }
 
     fn sign(&self, candidates: &[Candidate]) -> Sign {
@@ -136,11 +143,13 @@ pub(super) fn revise(candidates: &mut Vec<Candidate>, reader: &mut Reader) {
     for at in 0..candidates.len() {
         interrupt::step();
         let one = &candidates[at];
-        let terms: Vec<u64> = one.terms.iter().copied().filter(|term| !signs.contains(term)).collect();
+        let bare = if one.by == By::Other { None } else { bare(&one.line.text) };
+        let mut terms = bare.as_ref().map_or_else(|| one.terms.clone(), |text| reader.terms(text).all);
+        terms.retain(|term| !signs.contains(term));
         if terms.is_empty() || one.rank > 0 || one.line.section == Section::Questions {
             continue;
         }
-        let core = Core { at, terms, sign: OnceCell::new(), stated: OnceCell::new() };
+        let core = Core { at, bare, terms, sign: OnceCell::new(), stated: OnceCell::new() };
         if one.by == By::User {
             let mut shared = shared(&core, &of_term);
             shared.retain(|(earlier, _)| is_earlier(&candidates[cores[*earlier].at], &candidates[at]));
@@ -205,7 +214,9 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
         _ => {}
     }
     if has_all && (common > 1 || same && other.binds) {
+        let rules = [one, other].iter().all(|one| one.line.section == Section::Constraints) && !in_one_message(one, other);
         return match (weaker, same) {
+            (false, true) if rules && !against() && rearranges(text, before) => Some(Relation::Repeats),
             (false, true) => Some(Relation::StandsBehind),
             (false, false) => Some(Relation::Outdoes),
             (true, _) => (against() || same && is_turned(text, before)).then_some(Relation::StandsBehind),
@@ -236,10 +247,14 @@ fn apply(candidates: &mut [Candidate], (new, old): (&Core, &Core), common: usize
     }
     // A rule is not said by a narrower one.
     let is_rule = section == Section::Constraints && has_all && relation == Relation::Outdoes;
-    if is_rule || relation == Relation::StandsBehind {
+    if is_rule || matches!(relation, Relation::StandsBehind | Relation::Repeats) {
         before.stands_apart(if in_one { Beside::None } else { Beside::Older });
     }
     before.strict &= !lifts; // it must not outlive what lifts it
+    if relation == Relation::Repeats {
+        (before.strict, before.binds) = (false, false);
+        before.line.score = (score / SAID_AGAIN).max(1);
+    }
     if takes_back {
         stand_in(&mut candidates[new.at], section);
     }

@@ -3,7 +3,10 @@
 //! "From A to B" is not "from B to A", and "C" is not "C++". The denials here are those of all of compaction. Not here: orders and
 //! permissions in other words ([`super::wording`]).
 
+use std::ops::Range;
+
 use super::cues::words;
+use super::terms::filler;
 
 /// Words without which a statement says the same.
 const IDLE: [&str; 24] = [
@@ -62,6 +65,53 @@ const OTHERWISE_BEFORE: [&str; 4] = ["longer", "anymore", "mehr", "plus"];
 const SUPPORTS: [&str; 3] = ["do", "does", "did"];
 /// Forms of verbs that follow no rule.
 const FORMS: [[&str; 2]; 5] = [["have", "has"], ["have", "had"], ["do", "does"], ["do", "did"], ["have to", "has to"]];
+
+/// A statement that begins or ends so is said again. Of one word, a mark must stand between.
+const REMINDERS: [&str; 30] = [
+    "as i said",
+    "like i said",
+    "as ive said",
+    "as i have said",
+    "as i told you",
+    "like i told you",
+    "as ive told you",
+    "as i mentioned",
+    "as mentioned",
+    "as said",
+    "as i say",
+    "i said",
+    "i repeat",
+    "to repeat",
+    "once again",
+    "once more",
+    "remember",
+    "remember that",
+    "remember to",
+    "please remember",
+    "please remember that",
+    "please remember to",
+    "reminder",
+    "a reminder",
+    "just a reminder",
+    "dont forget to",
+    "dont forget that",
+    "keep in mind that",
+    "wie gesagt",
+    "nochmal",
+];
+/// Words whose objects may stand elsewhere in a statement.
+const PREPOSITIONS: [&str; 44] = [
+    "in", "on", "at", "to", "from", "of", "for", "with", "without", "by", "before", "after", "above", "below", "under", "over", "into",
+    "via", "between", "about", "than", "through", "against", "until", "per", "behind", "near", "during", "von", "nach", "zu", "zum", "zur",
+    "mit", "bei", "f\u{fc}r", "auf", "vor", "para", "por", "con", "sin", "pour", "avec",
+];
+/// Who is spoken of.
+const PEOPLE: [&str; 22] = [
+    "i", "im", "ive", "me", "my", "mine", "we", "us", "our", "you", "your", "he", "him", "his", "she", "her", "they", "their", "ich", "er",
+    "sie", "wir",
+];
+/// Words that may stand anywhere in a rule, or stand for what it speaks of.
+const MOVABLE: [&str; 6] = ["always", "it", "those", "these", "them", "that"];
 
 /// The words that a statement is read without.
 pub(super) fn small_words() -> impl Iterator<Item = &'static str> {
@@ -215,6 +265,104 @@ pub(super) fn reverses(sentence: &str, earlier: &[&str]) -> bool {
     heads.into_iter().flatten().any(turns)
 }
 
+/// A statement in the words that count, where it has others: without what only says that it was said before ("As I said, ..."), and with
+/// "n'est" as two words.
+pub(super) fn bare(text: &str) -> Option<String> {
+    let rest = without_reminder(text);
+    let elides = ["n'", "n\u{2019}"].iter().any(|ne| text.match_indices(ne).any(|(at, _)| text[..at].ends_with(' ')));
+    (elides || rest.len() < text.len()).then(|| if elides { marked_words(rest).join(" ") } else { rest.to_owned() })
+}
+
+fn without_reminder(text: &str) -> &str {
+    let words = words(text);
+    let is_phrase = |part: &[String], phrase: &str| phrase.split(' ').eq(part);
+    let count_of = |phrase: &str| phrase.bytes().filter(|byte| *byte == b' ').count() + 1;
+    let fits = |fits: &dyn Fn(usize, &str) -> bool| {
+        let counted = REMINDERS.iter().map(|phrase| (count_of(phrase), *phrase)).filter(|(count, _)| *count < words.len());
+        counted.filter(|(count, phrase)| fits(*count, phrase)).map(|(count, _)| count).max().unwrap_or(0)
+    };
+    let begins = fits(&|count, phrase| is_phrase(&words[..count], phrase));
+    let ends = fits(&|count, phrase| begins + count < words.len() && is_phrase(&words[words.len() - count..], phrase));
+    if begins + ends == 0 {
+        return text;
+    }
+    let places = places(text);
+    let is_marked = |at: usize| text[places[at - 1].end..places[at].start].contains([',', ':', ';', '.', '!']);
+    let is_apart = |count: usize, at: usize| count > 1 || count == 1 && is_marked(at);
+    let from = if is_apart(begins, begins) { places[begins - 1].end } else { 0 };
+    let to = if is_apart(ends, words.len() - ends) { places[words.len() - ends - 1].end } else { text.len() };
+    text[from..to].trim_start_matches([',', ':', ';', '.', '!', ' '])
+}
+
+/// Where the words of a text stand.
+fn places(text: &str) -> Vec<Range<usize>> {
+    let (mut places, mut from) = (Vec::new(), None);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let is_part = c.is_alphanumeric() || matches!(c, '\'' | '\u{2019}');
+        match from {
+            None if is_part => from = Some(at),
+            Some(start) if !is_part => {
+                places.push(start..at);
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    places
+}
+
+/// Whether a statement says what another says, with some of its parts elsewhere: "In Go, use tabs" and "Use tabs in Go". Both have the
+/// same terms. Not "from A to B" and "from B to A", nor "A calls B" and "B calls A".
+pub(super) fn rearranges(one: &str, other: &str) -> bool {
+    let (mut one, mut other) = (Parts::of(one), Parts::of(other));
+    let agrees = one.governed.iter().all(|(preposition, _)| {
+        let of = |parts: &Parts| -> Vec<String> {
+            let mut all: Vec<String> = parts.governed.iter().filter(|(by, _)| by == preposition).map(|(_, word)| word.clone()).collect();
+            all.sort_unstable();
+            all
+        };
+        let theirs = of(&other);
+        theirs.is_empty() || theirs == of(&one)
+    });
+    let governed: Vec<String> = one.governed.iter().chain(&other.governed).map(|(_, word)| word.clone()).collect();
+    for parts in [&mut one, &mut other] {
+        parts.people.sort_unstable();
+        parts.free.retain(|word| !governed.contains(word));
+    }
+    let (free, theirs) = (one.free, other.free);
+    let is_turned = || free.len() > 2 && (1..free.len()).any(|at| free[at..].iter().chain(&free[..at]).eq(&theirs));
+    agrees && one.people == other.people && free.len() == theirs.len() && (free == theirs || is_turned())
+}
+
+/// A statement as who is spoken of, the first word behind each preposition, and the others that say something.
+#[derive(Debug, Default)]
+struct Parts {
+    people: Vec<String>,
+    governed: Vec<(String, String)>,
+    free: Vec<String>,
+}
+
+impl Parts {
+    fn of(text: &str) -> Self {
+        let (mut parts, mut by) = (Self::default(), None);
+        for word in Stated::of(text).words {
+            let word = word.text.to_lowercase();
+            if PREPOSITIONS.contains(&&*word) {
+                parts.governed.extend(by.replace(word).map(|by| (by, String::new())));
+            } else if PEOPLE.contains(&&*word) {
+                parts.people.push(word);
+            } else if !filler(&word) && !MOVABLE.contains(&&*word) {
+                match by.take() {
+                    Some(by) => parts.governed.push((by, word)),
+                    None => parts.free.push(word),
+                }
+            }
+        }
+        parts.governed.extend(by.map(|by| (by, String::new())));
+        parts
+    }
+}
+
 /// The words of a text with their signs. Only capitals that begin a word are folded: the others may name something.
 fn marked_words(text: &str) -> Vec<String> {
     text.split_whitespace()
@@ -318,6 +466,52 @@ mod tests {
             "Legal, we can hire contractors.",
         ] {
             assert!(!reverses(plain, &["We can't hire contractors."]), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_said_again_behind_a_reminder_or_with_its_parts_elsewhere() {
+        for [text, rule] in [
+            ["As I said, never push to main.", "never push to main."],
+            ["Never push to main, remember!", "Never push to main"],
+            ["Reminder: -20 degrees at most.", "-20 degrees at most."],
+            ["Remember to use tabs.", "use tabs."],
+            ["Remember.", "Remember."],
+            ["Remember Ann.", "Remember Ann."],
+            ["Use what you remember.", "Use what you remember."],
+            ["", ""],
+        ] {
+            assert_eq!(without_reminder(text), rule);
+        }
+        for [one, other] in [
+            ["Use tabs for indentation in Go.", "In Go, use tabs for indentation, as I said."],
+            ["Reports must be in PDF before Friday.", "Before Friday, reports must be in PDF."],
+            ["The budget for catering is 900 euros.", "As I told you, the catering budget is 900 euros."],
+            ["Only Ann may approve refunds above 200.", "Refunds above 200: only Ann may approve those."],
+            ["Always answer Helga in French.", "And always answer in French to Helga."],
+            ["Vendor Kilo must not see salary data.", "Salary data: Vendor Kilo must not see it."],
+            ["Always keep replies under 200 words.", "Keep replies always under 200 words."],
+        ] {
+            let [one, other] = [one, other].map(without_reminder);
+            assert!(rearranges(one, other) && rearranges(other, one), "{one} {other}");
+        }
+        for [one, other] in [
+            ["The train must go from Lisbon to Porto.", "The train must go from Porto to Lisbon."],
+            ["Node a must never write to b.", "Node b must never write to a."],
+            ["I am allergic to peanuts.", "She is allergic to peanuts."],
+            ["The Tigers must beat the Bears.", "The Bears must beat the Tigers."],
+            ["Carla must trust Dave.", "Dave must trust Carla."],
+            ["Send 3 boxes to dock 5.", "Send 5 boxes to dock 3."],
+            ["Room 12 must seat 40 people.", "Room 40 must seat 12 people."],
+            ["Version 4 of module 2 must be used.", "Version 2 of module 4 must be used."],
+            ["Only Ann may approve refunds.", "Ann may only approve refunds."],
+            ["Service alpha must call service beta.", "Service beta must call service alpha."],
+            ["Ann must sit next to Ben, Cem opposite.", "Cem must sit next to Ben, Ann opposite."],
+            ["Dana must not see the files of Eli.", "Eli must not see the files of Dana."],
+            ["Tell Ann about Bob.", "Tell Bob about Ann."],
+            ["Ann before Bob.", "Bob before Ann."],
+        ] {
+            assert!(!rearranges(one, other), "{one} {other}");
         }
     }
 }

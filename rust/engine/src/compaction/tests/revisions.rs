@@ -28,6 +28,7 @@ fn a_fact_that_is_denied_in_its_words_goes() {
         ["We have a backup of db-3.", "We have no backup of db-3."],
         ["Es gibt Parkpl\u{e4}tze am Hotel.", "Es gibt keine Parkpl\u{e4}tze am Hotel."],
         ["El servicio api-3 funciona.", "El servicio api-3 no funciona."],
+        ["Le contrat est sign\u{e9}.", "Le contrat n'est pas sign\u{e9}."],
         ["O contrato est\u{e1} assinado.", "O contrato n\u{e3}o est\u{e1} assinado."],
     ] {
         for [one, other] in [[one, other], [other, one]] {
@@ -87,4 +88,34 @@ fn a_lifted_rule_does_not_outlive_what_lifts_it() {
         let text = within(&said, limit).text();
         assert!(!text.contains(&rules[3]) || text.contains(said[9]), "{limit}: {text}");
     }
+}
+
+#[test]
+fn a_rule_that_is_said_again_pushes_none_out() {
+    let rules = [
+        ["Always use tabs for indentation in Go.", "In Go, always use tabs for indentation, as I said."],
+        ["Never push to main without review.", "As I said, never push to main without a review."],
+        ["Reports must be in PDF before Friday.", "Before Friday, reports must be in PDF, remember."],
+        ["The budget for catering is 900 euros.", "As I told you, the catering budget is 900 euros."],
+        ["Only Ann may approve refunds above 200.", "Refunds above 200: only Ann may approve those."],
+        ["Backups must be kept for 30 days in eu-west-1.", "In eu-west-1, backups must be kept for 30 days."],
+        ["Never call customers after 18:00.", "After 18:00, never call customers."],
+        ["All dates must be ISO in exports.", "In exports, all dates must be ISO."],
+        ["Vendor Kilo must not see salary data.", "As I said, Vendor Kilo must not see salary data."],
+        ["The demo must run offline on the Pixel 6.", "On the Pixel 6, the demo must run offline."],
+    ];
+    let kept = |limit: u64| {
+        let said: Vec<&str> = [0, 1, 0].iter().flat_map(|time| rules.iter().map(|rule| rule[*time])).collect();
+        let text = within(&said, limit).text();
+        rules.iter().filter(|rule| rule.iter().any(|one| text.contains(one))).count()
+    };
+    let once = |limit: u64| {
+        let said: Vec<&str> = rules.iter().map(|rule| rule[0]).collect();
+        let text = within(&said, limit).text();
+        said.iter().filter(|rule| text.contains(**rule)).count()
+    };
+    for limit in [160, 200, 250] {
+        assert!(kept(limit) + 1 >= once(limit), "{limit}: {} of {}", kept(limit), once(limit));
+    }
+    assert_eq!(kept(250), 10);
 }
