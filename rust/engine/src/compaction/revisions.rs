@@ -18,7 +18,7 @@ use super::stated::{Sense, Stated, bare, behind_answer, denies, rearranges, reve
 use super::summary::Section;
 use super::terms::{Beside, Reader, filler};
 use super::units::sentences;
-use super::wording::{orders, tells_of_past};
+use super::wording::{names_another, orders, shares_words, tells_of_past};
 use crate::interrupt;
 
 /// Of each term so many of the last candidates that have it are looked at.
@@ -283,27 +283,33 @@ fn takes_back(candidates: &[Candidate], (new, old): (&Core, &Core), (has_all, ad
     (lifts, takes_back)
 }
 
-/// A correction stands in the section of the binding line that shares most with it, or else with the decisions. Only a sure one, or an
-/// order, stands among the constraints.
+/// A correction stands in the section of the binding line that shares most with it, or else with the decisions. Only a sure one, an
+/// order, or one that names another value stands among the constraints.
 fn correct(candidates: &mut [Candidate], core: &Core, cores: &[Core], shared: &[(usize, usize)]) {
     let text = core.text(candidates).to_owned();
     let Some(correction) = sentences(&text).into_iter().filter_map(correction).max() else { return };
+    let (past, replaces) = (tells_of_past(&text), words(&text).iter().any(|word| word == "instead"));
     let is_near = |(at, common): &&(usize, usize)| {
-        let old = &candidates[cores[*at].at];
-        let adds = *common < core.terms.len();
+        let before = &cores[*at];
+        let (old, earlier, least) = (&candidates[before.at], before.text(candidates), core.terms.len().min(before.terms.len()));
+        let (adds, of) = (*common < core.terms.len(), if replaces { least } else { core.terms.len() });
+        let denies = [core, before].map(|core| core.sign(candidates).denies);
+        let is_rule = old.line.section == Section::Constraints;
+        let settled = old.binds && old.by != By::Other && !past;
         let corrects = match correction {
-            Correction::First if old.line.section == Section::Constraints || old.by == By::Other => *common > 1,
+            Correction::First if is_rule || old.by == By::Other => *common > 1,
             Correction::Sure | Correction::First => true,
             Correction::Maybe => {
-                *common > 1
-                    && old.binds
-                    && !tells_of_past(&text)
-                    && (old.line.section != Section::Constraints || orders(&text, &old.line.text, adds))
+                let another = || denies == [false; 2] && names_another(&text, earlier);
+                settled && shares_words(&text, earlier) > 1 && (!is_rule || orders(&text, earlier, adds) || another())
             }
-            Correction::Anywhere => orders(&text, &old.line.text, false),
-            Correction::Allows => orders(&text, &old.line.text, adds),
+            Correction::Anywhere => {
+                let another = || 2 * *common >= of && names_another(&text, earlier);
+                orders(&text, earlier, false) || settled && denies != [true; 2] && (shares_words(&text, earlier) > 1 || another())
+            }
+            Correction::Allows => orders(&text, earlier, adds),
         };
-        corrects && *common * ONE_TERM_OF >= core.terms.len().min(cores[*at].terms.len())
+        corrects && *common * ONE_TERM_OF >= least
     };
     let near: Vec<&(usize, usize)> = shared.iter().filter(is_near).collect();
     let binding = near.iter().filter(|(at, _)| candidates[cores[*at].at].binds).max_by_key(|(at, common)| (*common, *at));

@@ -2,6 +2,7 @@
 //!
 //! Not here: whether two statements have the same words ([`super::stated`]), or say the same in different ones.
 
+use super::check::NUMBER_WORDS;
 use super::cues::words;
 use super::stated::{denies, is_idle};
 use super::terms::filler;
@@ -31,6 +32,14 @@ const TELLING: [&str; 20] = [
     "isnt", "are", "arent", "says",
 ];
 
+/// Verbs that tell what was.
+const PAST: [&str; 27] = [
+    "was", "wasnt", "were", "werent", "did", "didnt", "had", "hadnt", "went", "took", "gave", "came", "saw", "ate", "drove", "flew",
+    "bought", "ran", "sat", "told", "said", "wrote", "found", "lost", "sent", "slept", "met",
+];
+/// Words behind which a word in "-ed" tells what is or shall be.
+const PASSIVE: [&str; 9] = ["is", "are", "be", "being", "get", "gets", "the", "a", "to"];
+
 /// Whether a statement orders or allows what an earlier one speaks of: both begin with the same verb, or with the same noun, and nobody
 /// is said to have done it. One that has words of its own (`adds`) begins with more of the earlier one, and joins its own behind:
 /// "Deploy 412 of Friday hangs" begins with a noun, and "Deploy on Friday, and tell Kim" with the verb of "Never deploy on Friday".
@@ -49,7 +58,9 @@ fn orders_of(text: &str, earlier: &str, adds: bool) -> bool {
     if common == 0 || filler(&behind[0]) {
         return false;
     }
-    let tells = |word: &String| TELLING.contains(&&**word) || *word != behind[0] && word.len() > 4 && word.ends_with("ed");
+    let tells = |word: &String| {
+        TELLING.contains(&&**word) || PAST.contains(&&**word) || *word != behind[0] && word.len() > 4 && word.ends_with("ed")
+    };
     if !adds {
         return !behind.iter().any(tells);
     }
@@ -96,9 +107,37 @@ fn lead_of_order(words: &[String], ban: &[String]) -> usize {
     if fits && allows { all } else { words.iter().take_while(|word| is_lead(word)).count() }
 }
 
-/// Whether somebody tells what was.
+/// Whether somebody tells what was: by one of these verbs, or by one in "-ed" that nothing is done to.
 pub(super) fn tells_of_past(text: &str) -> bool {
-    words(text).iter().any(|word| matches!(&**word, "was" | "wasnt" | "were" | "werent" | "did" | "didnt" | "had" | "hadnt" | "went"))
+    let words = words(text);
+    words.iter().enumerate().any(|(at, word)| {
+        let regular = word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed");
+        let before = at.checked_sub(1).map_or("", |before| &*words[before]);
+        PAST.contains(&&**word) || regular && !PASSIVE.contains(&before)
+    })
+}
+
+/// How many words that say something a statement has of an earlier one; "worker-9" is one.
+pub(super) fn shares_words(text: &str, earlier: &str) -> usize {
+    let of = |text: &str| -> Vec<String> {
+        let trimmed = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+        trimmed.filter(|word| !word.is_empty() && !filler(word) && !is_idle(word) && !denies(word)).collect()
+    };
+    let known = of(earlier);
+    of(text).iter().filter(|word| known.contains(word)).count()
+}
+
+/// Whether a statement names a value that an earlier one lacks: a number, a name, or something that was "meant".
+pub(super) fn names_another(text: &str, earlier: &str) -> bool {
+    let known = words(earlier);
+    let is_value = |(at, word): &(usize, &str)| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let named = *at > 0 && word.starts_with(char::is_uppercase) && word.len() > 1;
+        named || word.contains(char::is_numeric) || NUMBER_WORDS.iter().any(|(number, _)| word.eq_ignore_ascii_case(number))
+    };
+    let is_new = |word: &String| !known.contains(word) && !filler(word) && word != "im";
+    let mut values = text.split_whitespace().enumerate().filter(is_value);
+    values.any(|(_, word)| words(word).iter().any(is_new)) || words(text).iter().any(|word| word == "meant")
 }
 
 #[cfg(test)]

@@ -119,3 +119,49 @@ fn a_rule_that_is_said_again_pushes_none_out() {
     }
     assert_eq!(kept(250), 10);
 }
+
+#[test]
+fn a_correction_that_names_another_value_stands_with_what_it_corrects() {
+    for [one, other] in [
+        ["The port of the proxy must be 8080.", "Sorry, I meant 8443 for the proxy port."],
+        ["My budget is 800 euros for the bike.", "Oops, 900 euros for the bike."],
+        ["The limit is 30 guests in hall B.", "Sorry, 45 guests fit in hall B."],
+        ["The meeting must be on Tuesday.", "The meeting is on Thursday instead."],
+        ["The report must be in PDF.", "The client wants the report in Word instead."],
+        ["We need a projector in room Ada.", "We have a projector in room Ada after all."],
+        ["Only run the slow tests at night.", "Run the slow tests at noon instead."],
+        ["I can't do Mondays for physio.", "Mondays work for physio after all."],
+        ["We go with Kafka for events.", "NATS takes the events of Kafka instead."],
+    ] {
+        let summary = among(one, other, 400);
+        assert_eq!(in_order(&summary, &[one, other]), [0, 1], "{one} {other}\n{}", summary.text());
+        let of = |text: &str| summary.lines.iter().find(|line| &*line.text == text).map(|line| line.section);
+        assert_eq!(of(one), of(other), "{one} {other}\n{}", summary.text());
+    }
+    let rules = [
+        "The report must be done by Monday.",
+        "Never deploy on Friday.",
+        "My sister must take the bus at 9.",
+        "The budget for the party is 500 euros.",
+        "Don't restart worker-12.",
+        "The cat must stay off the keyboard.",
+    ];
+    for plain in [
+        "Sorry, I'm late with the report of Monday.",
+        "Sorry, the report of Monday is not done.",
+        "Sorry, the deploy of Friday hangs.",
+        "The deploy of Friday is no longer red.",
+        "My sister took the bus instead.",
+        "We played cards with my sister on the bus instead.",
+        "Sorry, I am late for the party.",
+        "Sorry, job 786 is on worker-12 since 9.",
+        "Wait, the cat is at the keyboard.",
+        "The report is long after all.",
+        "The report of worker-12 is long after all.",
+        "The cat sat on the keyboard instead.",
+    ] {
+        let mut said = rules.to_vec();
+        said.push(plain);
+        assert_eq!(texts(&within(&said, 400), Section::Constraints), rules, "{plain}");
+    }
+}
