@@ -2,10 +2,11 @@
 //!
 //! Terms do not tell "A is done" from "A is not done", "before" from "after", or "A, then B" from "B, then A". So a user's statement is
 //! held against earlier candidates, term by term without the words of [`Sign`]. Where it has all terms of an earlier one, it is taken
-//! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both stay,
-//! and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that line.
-//! It has no room of its own there: a report that was taken for one must not push a rule out. A constraint that is reversed as a whole has
-//! none any more, and one that is said again in other words gives way to all other lines. Not here: whether two statements of different
+//! first. Where both have the same words in the same order, but for a denial, only the later stays. Otherwise both may hold, so both
+//! stay, and the later stands behind. An order, a permission or a correction that takes back a binding line stands in the section of that
+//! line. It has no room of its own there: a report that was taken for one must not push a rule out. A constraint that is reversed as a
+//! whole has none any more, and one that is said again in other words gives way to all other lines. Users whose messages have different
+//! names replace nothing by a denial, and revise nothing that the other says of himself. Not here: whether two statements of different
 //! words disagree.
 
 use std::cell::OnceCell;
@@ -99,6 +100,8 @@ enum Relation {
     Denies,
     /// It says the same rule in other words: the earlier one gives way to all others.
     Repeats,
+    /// Both speak of themselves, and are not one person: both stay.
+    IsAnothers,
 }
 
 /// A candidate without its signs, which are read where something shares its terms.
@@ -200,6 +203,10 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
         let covers = common > 1 && (common == new.terms.len() || common == old.terms.len());
         return (covers && against()).then_some(Relation::Denies);
     }
+    let others = one.speaker != other.speaker;
+    if others && [text, before].into_iter().all(speaks_of_oneself) {
+        return (common == new.terms.len().min(old.terms.len())).then_some(Relation::IsAnothers);
+    }
     let weaker = strength(one.cue) < strength(other.cue).max(strength_of(other.line.section));
     let (has_all, same) = (common == old.terms.len(), new.terms.len() == old.terms.len());
     let beside = |core: &Core| core.terms.len() - common;
@@ -207,6 +214,7 @@ fn relation(candidates: &[Candidate], new: &Core, old: &Core, common: usize) -> 
     // "works" has two terms, of which "work" has none.
     match if near(2) { new.sense(old, candidates) } else { None } {
         Some(_) if in_one_message(one, other) => return None,
+        Some(Sense::Turned) if others => return Some(Relation::StandsBehind),
         Some(_) if !weaker => return Some(Relation::Replaces),
         // A statement of what somebody cannot do binds only as long as it is so.
         Some(Sense::Turned) if !other.strict => return Some(Relation::Replaces),
@@ -247,13 +255,16 @@ fn apply(candidates: &mut [Candidate], (new, old): (&Core, &Core), common: usize
     }
     // A rule is not said by a narrower one.
     let is_rule = section == Section::Constraints && has_all && relation == Relation::Outdoes;
-    if is_rule || matches!(relation, Relation::StandsBehind | Relation::Repeats) {
+    if is_rule || matches!(relation, Relation::StandsBehind | Relation::Repeats | Relation::IsAnothers) {
         before.stands_apart(if in_one { Beside::None } else { Beside::Older });
     }
     before.strict &= !lifts; // it must not outlive what lifts it
     if relation == Relation::Repeats {
         (before.strict, before.binds) = (false, false);
         before.line.score = (score / SAID_AGAIN).max(1);
+    }
+    if relation == Relation::IsAnothers {
+        return false;
     }
     if takes_back {
         stand_in(&mut candidates[new.at], section);
@@ -272,6 +283,7 @@ fn takes_back(candidates: &[Candidate], (new, old): (&Core, &Core), (has_all, ad
     let lifts = section == Section::Constraints
         && has_all
         && other.by != By::Other
+        && relation != Relation::IsAnothers
         && new.is_against(old, candidates)
         && (lifts(text, before) || !adds && orders(text, before, false));
     let takes_back = section > one.line.section
@@ -348,6 +360,13 @@ fn strength_of(section: Section) -> u8 {
         Section::Constraints => 1,
         _ => 0,
     }
+}
+
+/// Whether somebody speaks of himself.
+fn speaks_of_oneself(text: &str) -> bool {
+    words(text)
+        .iter()
+        .any(|word| matches!(&**word, "i" | "im" | "ive" | "id" | "ill" | "me" | "my" | "mine" | "ich" | "mein" | "je" | "yo"))
 }
 
 /// Whether two texts have the words that both have in another order.

@@ -71,6 +71,8 @@ pub(super) struct Unit {
     pub text: Arc<str>,
     pub index: u64,
     pub role: Role,
+    /// Which of several speakers of that role.
+    pub speaker: Option<Box<str>>,
     /// Somebody said it: it is not a tool result.
     pub spoken: bool,
     /// Its message calls tools.
@@ -125,6 +127,8 @@ pub(super) struct Candidate {
     pub strict: bool,
     pub cue: Cue,
     pub by: By,
+    /// Which of several users said it, if its message names one.
+    pub speaker: Option<Box<str>>,
     pub beside: Beside,
 }
 
@@ -197,8 +201,8 @@ impl<'a> Chooser<'a> {
         };
         for (line, terms) in new {
             chooser.identify_line(&line);
-            let (cue, beside) = (Cue::None, Beside::All);
-            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true, strict: false, cue, by: By::Other, beside });
+            let (terms, cue, by, speaker, beside) = (terms.all, Cue::None, By::Other, None, Beside::All);
+            chooser.candidates.push(Candidate { line, terms, rank: 1, binds: true, strict: false, cue, by, speaker, beside });
         }
         for (line, terms) in old {
             chooser.keep(line, terms.all, &units);
@@ -218,7 +222,8 @@ impl<'a> Chooser<'a> {
             let (cue, is_constraint) = (cue_of(&line.text), line.section == Section::Constraints);
             let strict = is_constraint && (line.by_model || cue == Cue::Constraint && demands(&line.text));
             let by = if is_constraint && !line.by_model { By::User } else { By::Before };
-            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue, by, beside: Beside::All });
+            let (speaker, beside) = (None, Beside::All);
+            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue, by, speaker, beside });
         }
     }
 
@@ -236,8 +241,8 @@ impl<'a> Chooser<'a> {
             let binds = section != Section::Summary && matches!(unit.cue, Cue::Decision | Cue::Constraint | Cue::Wish);
             let by = if unit.role == Role::User && !unit.asks && !open[at] { By::User } else { By::Other };
             let strict = section == Section::Constraints && unit.cue == Cue::Constraint && demands(&unit.text);
-            let terms = unit.terms.all.clone();
-            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue: unit.cue, by, beside: Beside::All });
+            let (terms, cue, speaker, beside) = (unit.terms.all.clone(), unit.cue, unit.speaker.clone(), Beside::All);
+            self.candidates.push(Candidate { line, terms, rank: 0, binds, strict, cue, by, speaker, beside });
         }
     }
 
@@ -499,7 +504,8 @@ fn unit(text: String, source: &Source, spoken: bool, reader: &mut Reader) -> Uni
     };
     let cue = if spoken { stated.into_iter().map(kind).max().unwrap_or(Cue::None) } else { Cue::None };
     let terms = reader.terms(&text);
-    Unit { text: text.into(), index, role, spoken, calls, failed: false, asks, cue, terms }
+    let speaker = source.message.name.clone();
+    Unit { text: text.into(), index, role, speaker, spoken, calls, failed: false, asks, cue, terms }
 }
 
 /// The worth of an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.

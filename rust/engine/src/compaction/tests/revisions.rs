@@ -165,3 +165,35 @@ fn a_correction_that_names_another_value_stands_with_what_it_corrects() {
         assert_eq!(texts(&within(&said, 400), Section::Constraints), rules, "{plain}");
     }
 }
+
+#[test]
+fn of_several_users_one_does_not_deny_what_another_says_of_himself() {
+    let by = |index: u64, name: Option<&str>, text: &str| {
+        let message = Message { name: name.map(Into::into), ..Message::text(Role::User, text) };
+        Source { index, message: Arc::new(message) }
+    };
+    for [one, other] in [
+        ["I am allergic to nuts.", "I am not allergic to nuts."],
+        ["I want the aisle seat.", "I don't want the aisle seat."],
+        ["I can't drive on Friday.", "I can drive on Friday."],
+        ["I booked train 512.", "I have not booked train 512."],
+    ] {
+        let said = |first, second| {
+            let summary = compact(None, &[by(0, first, one), by(1, second, other)], &[], 400, &counter()).summary;
+            in_order(&summary, &[one, other])
+        };
+        let mut both = said(Some("ann"), Some("bob"));
+        both.sort_unstable();
+        assert_eq!(both, [0, 1], "{one} {other}");
+        if !one.contains("booked") {
+            assert_eq!(said(Some("ann"), Some("ann")), [1], "{one} {other}");
+            assert_eq!(said(None, None), [1], "{one} {other}");
+        }
+        let before = compact(None, &[by(0, Some("ann"), one)], &[], 400, &counter()).summary;
+        let text = compact(Some(&before), &[by(1, Some("bob"), other)], &[], 400, &counter()).summary.text();
+        assert!(text.contains(one) && text.contains(other), "{text}");
+    }
+    let rule = [by(0, Some("ann"), "Never push to main."), by(1, Some("bob"), "You can push to main again.")];
+    let summary = compact(None, &rule, &[], 400, &counter()).summary;
+    assert_eq!(texts(&summary, Section::Constraints), ["Never push to main.", "You can push to main again."]);
+}
