@@ -40,7 +40,8 @@ pub(super) fn share(section: Section) -> u64 {
 
 /// The most binding comes first.
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
-/// An event of which less is new (in 1/256) says nothing new. A binding unit is left out only if every word was said.
+/// An event of which less is new (in 1/256) says little that is new, and waits for room that nothing else takes: names that were said weigh
+/// more than the verb that changed. A binding unit waits only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
 /// Constraints have so much of the limit before events, in per cent: the rest of their grant and more.
 pub(super) const MOST_CONSTRAINTS: u64 = 60;
@@ -173,6 +174,8 @@ struct Chooser<'a> {
     shown: HashSet<Box<str>>,
     /// Tokens that are left of the limit, headings paid.
     left: u64,
+    /// Events that say little that is new.
+    known: Waiting,
 }
 
 impl<'a> Chooser<'a> {
@@ -198,6 +201,7 @@ impl<'a> Chooser<'a> {
             chosen: Vec::new(),
             shown: HashSet::new(),
             left: limit,
+            known: Waiting::new(),
         };
         for (line, terms) in new {
             chooser.identify_line(&line);
@@ -335,7 +339,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Binding units get their section's grant. Then everything is weighed together, less the reserve for identifiers, and then those,
-    /// and what is left.
+    /// and what is left. Events that say little that is new come last.
     fn choose(&mut self) {
         let (mut together, mut apart) = (Waiting::new(), BTreeMap::<Section, Waiting>::new());
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
@@ -363,21 +367,30 @@ impl<'a> Chooser<'a> {
         self.fill(&mut together, self.left.saturating_sub(kept_free));
         self.fill_identifiers();
         self.fill(&mut together, self.left);
+        let mut known = std::mem::take(&mut self.known);
+        self.fill_above(&mut known, self.left, 1);
     }
 
-    /// Takes the best while it fits `room`. Scores only fall as more is said, so one that is still the best after it was weighed anew is
-    /// the best of all.
-    fn fill(&mut self, heap: &mut Waiting, mut room: u64) {
+    /// Takes the best while it fits `room`. Events that say little that is new are put aside.
+    fn fill(&mut self, heap: &mut Waiting, room: u64) {
+        self.fill_above(heap, room, LEAST_NOVELTY);
+    }
+
+    /// Scores only fall as more is said, so one that is still the best after it was weighed anew is the best of all.
+    fn fill_above(&mut self, heap: &mut Waiting, mut room: u64, least: i64) {
         let mut passed_over = Vec::new();
         while let Some((rank, known, order, Reverse(at))) = heap.pop() {
             let candidate = &self.candidates[at];
             let message = candidate.line.sources.last().copied().unwrap_or(0);
             let novelty = self.covered.novelty(&candidate.terms, (message, candidate.beside), &self.weights);
             let told = rank == 0 && candidate.line.section == Section::Summary;
-            if novelty < if told { LEAST_NOVELTY } else { 1 } {
+            let now = candidate.line.score * (16 + novelty * 15 / 16) / 256;
+            if novelty < if told { least } else { 1 } {
+                if novelty > 0 {
+                    self.known.push((rank, now, order, Reverse(at)));
+                }
                 continue;
             }
-            let now = candidate.line.score * (16 + novelty * 15 / 16) / 256;
             if now < known && heap.peek().is_some_and(|next| (next.0, next.1) > (rank, now)) {
                 heap.push((rank, now, order, Reverse(at)));
             } else if let Some(cost) = self.cost(candidate.line.section, &candidate.line.text, room) {

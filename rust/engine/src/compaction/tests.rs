@@ -479,6 +479,22 @@ fn constraints_outlive_events() {
 }
 
 #[test]
+fn what_changed_of_known_names_has_the_room_that_is_left() {
+    for [one, other] in [
+        ["The flight TP-943 from Lisbon on 5 May is on time.", "The flight TP-943 from Lisbon on 5 May got delayed overnight."],
+        ["Build 71 of svc-4 passed in eu-west-1.", "Build 71 of svc-4 crashed in eu-west-1."],
+    ] {
+        let texts = ["Help me to plan this month.", one, "The printer on floor 3 jams.", other, "Thanks."];
+        let all: Vec<&str> = texts.iter().flat_map(|text| [*text, "OK."]).collect();
+        let text = compact(None, &talk(&all), &[], 400, &counter()).summary.text();
+        assert!(text.find(one) < text.find(other), "the change stands behind: {text}");
+    }
+    let again = ["Ping api-3 of Kim twice.", "OK.", "Ping api-3 of Kim twice.", "OK."];
+    let text = compact(None, &talk(&again), &[], 400, &counter()).summary.text();
+    assert_eq!(text.matches("Ping").count(), 1, "a line that says nothing new has no room: {text}");
+}
+
+#[test]
 fn a_level_of_a_log_names_nothing() {
     let log = "10:01 ERROR req-1a2b3c timeout\n10:02 WARN LANTERN FATAL";
     let text = compact(None, &fetch(Message::tool_result("c", log, false)), &[], 400, &counter()).summary.text();
