@@ -16,6 +16,7 @@ pub mod cues;
 mod json;
 mod measures;
 mod questions;
+mod replies;
 pub mod request;
 mod requests;
 mod revisions;

@@ -6,6 +6,7 @@
 //! is right.
 
 use super::cues::{asks, is_open, is_request};
+use super::replies::is_failure;
 use super::requests::{Requests, puts_off};
 use super::rules::Unit;
 use super::terms::Weights;
@@ -71,6 +72,6 @@ pub(super) fn is_closed(terms: &[u64], later: &[Unit], weights: &Weights) -> boo
     let answers = |unit: &Unit| unit.role != Role::System && states(unit) && !unit.asks && !is_open(&unit.text);
     later.iter().any(|unit| {
         interrupt::step();
-        answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES
+        answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES && !is_failure(&unit.text)
     })
 }

@@ -548,10 +548,16 @@ fn a_request_that_came_to_nothing_stays_open() {
         "The tool timed out, I will try the import again tomorrow.",
         "OK.",
         "I failed to log in.",
+        "The search for the nightly import came back empty.",
+        "I have not found the log of the import yet.",
+        "I looked at the nightly import. I could not see why it fails.",
     ] {
         assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [asked], "{reply}");
     }
     for reply in ["The import fails because the disk is full.", "Pid 4711 held a lock.", "Done.", "Fixed: it was a lock."] {
+        assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [""; 0], "{reply}");
+    }
+    for reply in ["The import fails because the tool timed out.", "It waits for a lock, but I can't see whose.", "A lock of job 12."] {
         assert_eq!(texts(&worked(asked, "Looking.", Some(reply)), Section::Questions), [""; 0], "{reply}");
     }
     let two = "Find out why login is slow. Find out who owns vault-7.";
@@ -570,6 +576,8 @@ fn a_request_that_came_to_nothing_stays_open() {
     }
     let open = |texts_of: &[&str]| compact(None, &talk(texts_of), &[], 400, &counter()).summary.of(Section::Questions).count();
     assert_eq!(open(&["What is the budget for Porto?", "Finance will tell us next week."]), 1);
+    assert_eq!(open(&["Find out who owns vault-7.", "Marta."]), 0);
+    assert_eq!(open(&["Pay invoice 9. Find out who owns vault-7.", "Paid 900 euros to Marta."]), 1, "that may be about the other");
     assert_eq!(open(&["What is left to do?", "Nothing."]), 0, "that is an answer");
     assert_eq!(open(&["What does job 3 do?", "Stopped."]), 0);
 }
