@@ -24,6 +24,81 @@ pub(super) const DONE: [&str; 12] =
     ["done", "fixed", "solved", "resolved", "finished", "completed", "all done", "its done", "it is done", "erledigt", "fertig", "hecho"];
 /// A sentence with one of these puts the answer off.
 const PUTS_OFF: [&str; 7] = ["let me ask", "ill ask", "i will ask", "will tell us", "will let us know", "hard to say", "too early to say"];
+/// A sentence puts the answer off that is nothing but this, or has it before a comma.
+const WAITS: [&str; 17] = [
+    "later",
+    "maybe later",
+    "hold on",
+    "hang on",
+    "one moment",
+    "one second",
+    "just a moment",
+    "a moment",
+    "well see",
+    "we will see",
+    "that depends",
+    "it depends",
+    "depends",
+    "cant say",
+    "cannot say",
+    "good question",
+    "leave it open",
+];
+/// One that begins so does.
+const DEFERS_FIRST: [&str; 24] = [
+    "ask me tomorrow",
+    "ask me later",
+    "ask me again",
+    "ask me next",
+    "ask me on",
+    "remind me",
+    "give me a day",
+    "give me a week",
+    "give me a minute",
+    "give me a moment",
+    "give me a second",
+    "give me some time",
+    "still thinking",
+    "im still thinking",
+    "still waiting",
+    "im still waiting",
+    "im waiting for",
+    "i am waiting for",
+    "were waiting for",
+    "that depends on",
+    "cant say yet",
+    "i cant say yet",
+    "skip that for now",
+    "not yet decided",
+];
+/// One with one of these does.
+const DEFERS: [&str; 25] = [
+    "let me think",
+    "let us think",
+    "lets think",
+    "ill think about",
+    "i will think about",
+    "think it over",
+    "ill let you know",
+    "i will let you know",
+    "well let you know",
+    "ill tell you",
+    "i will tell you",
+    "to sleep on it",
+    "have to talk to",
+    "need to talk to",
+    "park that",
+    "park it",
+    "back to that later",
+    "back to it later",
+    "back to this later",
+    "about that later",
+    "open for now",
+    "decides that next",
+    "decide that later",
+    "lets discuss",
+    "let us discuss",
+];
 
 /// The answer that the last message of a turn gives to the requests before it.
 struct Outcome {
@@ -110,7 +185,23 @@ fn requests_of(unit: &Unit) -> impl Iterator<Item = &str> {
 
 /// Whether a reply says that its speaker does not know, or not yet.
 pub(super) fn puts_off(text: &str) -> bool {
-    !asks(text) && answers_nothing(text) || has(text, &PUTS_OFF)
+    !asks(text) && answers_nothing(text) || has(text, &PUTS_OFF) || waits(text)
+}
+
+/// Whether the first sentence of a reply puts the answer off, and no later one has a number. Behind an answer it is a caveat.
+fn waits(text: &str) -> bool {
+    let says = |sentence: &&str| !acknowledges(sentence) && sentence.chars().any(char::is_alphanumeric);
+    let mut stated = sentences(text).into_iter().filter(says);
+    stated.next().is_some_and(defers) && !stated.any(|sentence| sentence.contains(char::is_numeric))
+}
+
+/// "Postgres, I'll let you know the version" answers; "Hm, let me think" does not.
+fn defers(sentence: &str) -> bool {
+    let before_but = sentence.split(" but ").next().unwrap_or(sentence);
+    let (said, head) = (words(before_but), words(before_but.split(',').next().unwrap_or_default()));
+    let behind = usize::from(head.first().is_some_and(|word| matches!(&**word, "sorry" | "hm" | "hmm" | "well" | "ok" | "okay")));
+    let is_answer = behind == 0 && before_but.contains(',') && !begins(&head, &DEFERS_FIRST) && !has_one(&head, &DEFERS);
+    WAITS.contains(&&*head[behind..].join(" ")) || !is_answer && (begins(&said[behind..], &DEFERS_FIRST) || has_one(&said, &DEFERS))
 }
 
 pub(super) fn has(text: &str, phrases: &[&str]) -> bool {

@@ -578,6 +578,19 @@ fn a_request_that_came_to_nothing_stays_open() {
     assert_eq!(open(&["What is the budget for Porto?", "Finance will tell us next week."]), 1);
     assert_eq!(open(&["Find out who owns vault-7.", "Marta."]), 0);
     assert_eq!(open(&["Pay invoice 9. Find out who owns vault-7.", "Paid 900 euros to Marta."]), 1, "that may be about the other");
+    for off in
+        ["Let me think about it.", "Later, I'm in a meeting.", "I'll let you know.", "Hold on.", "Good question.", "That depends on Kim."]
+    {
+        assert_eq!(open(&["Which database shall we use?", off]), 1, "{off}");
+    }
+    for answer in [
+        "Hold on to the old one.",
+        "Postgres, but let me think about the version.",
+        "Let me think. Port 8443.",
+        "Postgres. I'll let you know.",
+    ] {
+        assert_eq!(open(&["Which database shall we use?", answer]), 0, "{answer}");
+    }
     assert_eq!(open(&["What is left to do?", "Nothing."]), 0, "that is an answer");
     assert_eq!(open(&["What does job 3 do?", "Stopped."]), 0);
 }
