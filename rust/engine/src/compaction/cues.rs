@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::units::sentences;
 use crate::process::Lazy;
 
 /// The kinds of texts, the strongest last.
@@ -328,6 +329,9 @@ const CORRECTS: &[&str] = &[
 const MAY_CORRECT: &[&str] = &["sorry", "never mind", "nevermind", "swap", "oops", "wait"];
 /// A sentence that begins so does, if it allows what was spoken of.
 const ALLOWS: &[&str] = &["you may", "you can", "feel free to", "go ahead and"];
+/// Verbs of what was, behind "never", "always" and "only".
+const PAST: &[&str] =
+    &["ran", "saw", "came", "went", "took", "was", "were", "did", "had", "got", "gave", "knew", "ate", "fell", "wrote", "broke", "woke"];
 /// Of scripts without spaces: found anywhere in a text.
 const ANYWHERE: &[(&str, Cue)] = &[
     ("\u{5fc5}\u{987b}", Cue::Constraint),
@@ -404,13 +408,43 @@ pub fn cue_of(text: &str) -> Cue {
     ANYWHERE.iter().filter(|(word, _)| text.contains(word)).map(|(_, cue)| *cue).fold(cue, Cue::max)
 }
 
-/// Whether a text with a cue of constraints demands something: "I don't need it" and "we can't" tell of those who say so.
+/// Whether a text with a cue of constraints demands something. "I don't need it" and "we can't" tell of those who say so, "it never
+/// finished" and "it must have failed on Monday" of what was, and "if we had it, we would always use it" of what is not.
 #[must_use]
 pub fn demands(text: &str) -> bool {
-    let words = words(text);
-    let told = |at: usize| at > 0 && matches!(&*words[at - 1], "i" | "we") && matches!(&*words[at], "dont" | "cant" | "cannot");
-    let demands = |at: usize| !told(at) && first_matches(&TABLE, &words[at..]).any(|cue| cue == Cue::Constraint);
-    (0..words.len()).any(demands) || !text.is_ascii() && ANYWHERE.iter().any(|(word, cue)| *cue == Cue::Constraint && text.contains(word))
+    let in_words = |sentence: &str| {
+        let words = words(sentence);
+        let demands = |at: usize| !tells(&words, at) && first_matches(&TABLE, &words[at..]).any(|cue| cue == Cue::Constraint);
+        !supposes(&words) && (0..words.len()).any(demands)
+    };
+    let anywhere = || ANYWHERE.iter().any(|(word, cue)| *cue == Cue::Constraint && text.contains(word));
+    sentences(text).into_iter().any(in_words) || !text.is_ascii() && anywhere()
+}
+
+/// Whether the cue at a place tells what its speaker does, or what was.
+fn tells(words: &[String], at: usize) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.as_str());
+    let before = if at > 0 { word(at - 1) } else { "" };
+    match word(at) {
+        "dont" | "cant" | "cannot" if matches!(before, "i" | "we") => true,
+        "never" | "always" => at > 0 && (PAST.contains(&word(at + 1)) || ["wanted", "finished", "returned"].contains(&word(at + 1))),
+        "only" => at > 0 && PAST.contains(&word(at + 1)),
+        "must" if word(at + 1) == "have" => {
+            let is_past = word(at + 2) == "been" || word(at + 2).ends_with("ed");
+            is_past && matches!(word(at + 3), "" | "at" | "on" | "last" | "yesterday" | "overnight" | "again" | "since")
+        }
+        "deadline" => words.iter().any(|word| word == "missed") || word(at + 1) == "passed",
+        "limit" => words[..at].iter().any(|word| word == "exceeded"),
+        _ => false,
+    }
+}
+
+/// Whether a sentence supposes what is not: "If I were vegan, I would never eat cheese".
+fn supposes(words: &[String]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.as_str());
+    let has = |some: &[&str]| words.iter().any(|word| some.contains(&&**word));
+    let unreal = word(0) == "if" && has(&["were", "had"]) && has(&["would", "could", "wouldnt", "couldnt"]);
+    unreal || word(0) == "suppose" && matches!(word(1), "i" | "we" | "nobody" | "the" | "that")
 }
 
 /// Whether a text says that something is not settled.
@@ -513,6 +547,37 @@ mod tests {
             ("\u{5fc5}\u{987b}\u{5728}\u{5468}\u{4e94}\u{524d}", Cue::Constraint),
         ] {
             assert_eq!(cue_of(text), cue, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_and_what_might_be_demand_nothing() {
+        for told in [
+            "The export of team-3 never finished on Friday.",
+            "The cron job only ran once.",
+            "I never saw such a sunset.",
+            "It must have rained overnight.",
+            "svc-9 exceeded its limit of 30 minutes on Monday.",
+            "If I were vegan, I would never eat cheese.",
+            "I don't need it.",
+        ] {
+            assert!(!demands(told), "{told}");
+        }
+        for rule in [
+            "Never push to main.",
+            "If you deploy, never use root.",
+            "If a job had errors, always page me.",
+            "My manager says we must not use React.",
+            "The report must have a title.",
+            "All images must have signed manifests.",
+            "Retry only failed jobs.",
+            "It never finished. Never restart it by hand.",
+            "Secrets must never be logged.",
+            "The limit is 30 minutes.",
+            "Kim cannot eat nuts.",
+            "The deadline is Friday.",
+        ] {
+            assert!(demands(rule), "{rule}");
         }
     }
 
