@@ -34,24 +34,44 @@ fn function(raw: &str, at: &str) -> Result<Tool> {
     Ok(Tool { format: Format::Gemini, given: raw.into(), function: Some(function) })
 }
 
-/// A `Schema` as JSON Schema, which stays as it is.
+/// A `Schema` as JSON Schema, which stays as it is. A keyword that is null says nothing: `model_dump` of Python's SDK has all of them.
 fn schema(raw: &str) -> String {
     let Some(object) = json::object(raw) else { return raw.into() };
     let nullable = object.get("nullable") == Some("true");
-    let says = |field: &(&str, &str)| field.0 != "nullable" && field.1 != "\"TYPE_UNSPECIFIED\"";
-    let fields = object.fields().filter(says).map(|(name, raw)| {
-        let name = keyword(name);
-        let value = match name {
-            "type" => types(raw, nullable).into(),
-            "properties" | "$defs" => named(raw).into(),
-            "items" | "additionalProperties" => schema(raw).into(),
-            "anyOf" => any_of(raw, nullable).into(),
-            _ if name.starts_with("max") || name.starts_with("min") => number(raw),
-            _ => raw.into(),
-        };
-        (name, value)
-    });
-    written(fields)
+    let says = |field: &(&str, &str)| field.0 != "nullable" && !matches!(field.1, "\"TYPE_UNSPECIFIED\"" | "null");
+    let fields = || object.fields().filter(says).map(|(name, raw)| (keyword(name), raw));
+    if nullable && fields().any(|(name, _)| ADMITS_NO_NULL.contains(&name)) {
+        return or_null(fields());
+    }
+    written(fields().map(|(name, raw)| (name, value(name, raw, nullable))))
+}
+
+/// Keywords that refuse null whatever type stands beside them.
+const ADMITS_NO_NULL: [&str; 5] = ["enum", "$ref", "allOf", "oneOf", "not"];
+
+/// Keywords that say nothing of what is allowed. Definitions stay where references look for them.
+const NOTES: [&str; 6] = ["$defs", "default", "description", "example", "propertyOrdering", "title"];
+
+/// A schema of these fields, or null. A null among the values of `enum` would be refused by Gemini ("enum[1]: cannot be empty").
+fn or_null<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
+    let (notes, rules): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| NOTES.contains(name));
+    let write = |(name, raw): (&'f str, &'f str)| (name, value(name, raw, false));
+    let either = format!("[{},{{\"type\":\"null\"}}]", written(rules.into_iter().map(write)));
+    written(notes.into_iter().map(write).chain([("anyOf", either.into())]))
+}
+
+/// The value of a keyword.
+fn value<'f>(name: &str, raw: &'f str, nullable: bool) -> Cow<'f, str> {
+    match name {
+        "type" => types(raw, nullable).into(),
+        "$ref" => reference(raw),
+        "properties" | "$defs" | "definitions" | "patternProperties" | "dependentSchemas" => named(raw).into(),
+        "items" | "prefixItems" | "allOf" | "oneOf" if raw.starts_with('[') => each(raw, false).into(),
+        "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains" | "propertyNames" => schema(raw).into(),
+        "anyOf" => each(raw, nullable).into(),
+        _ if name.starts_with("max") || name.starts_with("min") => number(raw),
+        _ => raw.into(),
+    }
 }
 
 /// The keyword of JSON Schema for one in the spelling of Python's SDK.
@@ -83,16 +103,27 @@ fn named(raw: &str) -> String {
     json::object(raw).map_or_else(|| raw.into(), |object| written(object.fields().map(|(name, raw)| (name, schema(raw).into()))))
 }
 
-fn any_of(raw: &str, nullable: bool) -> String {
+/// A list of schemas, null among them where that is allowed too.
+fn each(raw: &str, nullable: bool) -> String {
     let Some(list) = json::list(raw) else { return raw.into() };
     let null = nullable.then(|| "{\"type\":\"null\"}".to_owned());
     format!("[{}]", list.into_iter().map(schema).chain(null).collect::<Vec<_>>().join(","))
 }
 
-/// A limit, which REST writes as a text where it has 64 bits.
+/// A reference to a definition: `defs` of a `Schema` are `$defs`.
+fn reference(raw: &str) -> Cow<'_, str> {
+    raw.strip_prefix("\"#/defs/").map_or(raw.into(), |rest| format!("\"#/$defs/{rest}").into())
+}
+
+/// A limit, which REST writes as a text where it has 64 bits. A number in JSON begins with no zero.
 fn number(raw: &str) -> Cow<'_, str> {
-    let digits = raw.trim_matches('"');
-    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.into() } else { raw.into() }
+    let Some(text) = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return raw.into() };
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let short = digits.trim_start_matches('0');
+    let leads = if short.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+    let number = format!("{sign}{leads}{short}");
+    let is_number = digits.starts_with(|first: char| first.is_ascii_digit()) && serde_json::from_str::<serde_json::Number>(&number).is_ok();
+    if is_number { number.into() } else { raw.into() }
 }
 
 fn written<'f>(fields: impl Iterator<Item = (&'f str, Cow<'f, str>)>) -> String {

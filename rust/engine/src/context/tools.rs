@@ -19,7 +19,7 @@ use crate::Result;
 pub(super) const DOING: &str = "read tools";
 
 /// The tools that run at Google, in both spellings. Their objects have no other keys but declarations of functions. Source: Gemini API reference, "Tool".
-const GEMINIS: [&str; 14] = [
+const GEMINIS: [&str; 23] = [
     "google_search",
     "googleSearch",
     "google_search_retrieval",
@@ -34,6 +34,15 @@ const GEMINIS: [&str; 14] = [
     "fileSearch",
     "url_context",
     "urlContext",
+    "retrieval",
+    "enterprise_web_search",
+    "enterpriseWebSearch",
+    "parallel_ai_search",
+    "parallelAiSearch",
+    "exa_ai_search",
+    "exaAiSearch",
+    "mcp_servers",
+    "mcpServers",
 ];
 
 /// The forms of tools, for errors.
@@ -287,6 +296,79 @@ mod tests {
         let deep =
             format!(r#"[{{"function_declarations":[{{"name":"f","parameters":{}{}}}]}}]"#, "{\"items\":".repeat(9_999), "}".repeat(9_999));
         assert!(Tools::parse(deep.as_bytes()).is_err());
+    }
+
+    /// The parameters of a declaration as they are sent.
+    fn parameters(schema: &str) -> String {
+        let declared = format!(r#"[{{"function_declarations":[{{"name":"f","parameters":{schema}}}]}}]"#);
+        let tools = Tools::parse(declared.as_bytes()).unwrap_or_else(|error| panic!("{schema}: {error}")).unwrap();
+        tools.tools[0].function.as_ref().unwrap().parameters.as_deref().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_schema_of_geminis_means_the_same_as_json_schema() {
+        for (given, sent) in [
+            // What `model_dump` of Python's SDK leaves empty.
+            (
+                r#"{"type":"OBJECT","any_of":null,"default":null,"properties":{"a":{"type":"STRING","enum":null,"nullable":null}},"required":null}"#,
+                r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+            ),
+            (r#"{"properties":{"nullable":{"type":"BOOLEAN"},"a":null}}"#, r#"{"properties":{"nullable":{"type":"boolean"},"a":null}}"#),
+            (
+                r##"{"properties":{"a":{"ref":"#/defs/P"},"b":{"$ref":"#/$defs/P"},"c":{"description":"#/defs/P"}},"defs":{"P":{"type":"STRING"}}}"##,
+                r##"{"properties":{"a":{"$ref":"#/$defs/P"},"b":{"$ref":"#/$defs/P"},"c":{"description":"#/defs/P"}},"$defs":{"P":{"type":"string"}}}"##,
+            ),
+            (
+                r#"{"prefixItems":[{"type":"STRING"}],"items":[{"type":"STRING"}],"oneOf":[{"type":"NUMBER"}],"allOf":[{"not":{"type":"ARRAY"}}]}"#,
+                r#"{"prefixItems":[{"type":"string"}],"items":[{"type":"string"}],"oneOf":[{"type":"number"}],"allOf":[{"not":{"type":"array"}}]}"#,
+            ),
+            (r#"{"enum":["STRING"],"default":{"type":"STRING"}}"#, r#"{"enum":["STRING"],"default":{"type":"STRING"}}"#),
+            (
+                r#"{"type":"STRING","description":"d","enum":["x"],"nullable":true}"#,
+                r#"{"description":"d","anyOf":[{"type":"string","enum":["x"]},{"type":"null"}]}"#,
+            ),
+            (r#"{"enum":["x"],"nullable":true}"#, r#"{"anyOf":[{"enum":["x"]},{"type":"null"}]}"#),
+            (r#"{"enum":["x"],"nullable":false}"#, r#"{"enum":["x"]}"#),
+            (
+                r##"{"ref":"#/defs/P","nullable":true,"defs":{"P":{"type":"STRING"}}}"##,
+                r##"{"$defs":{"P":{"type":"string"}},"anyOf":[{"$ref":"#/$defs/P"},{"type":"null"}]}"##,
+            ),
+            (r#"{"type":"STRING","nullable":true}"#, r#"{"type":["string","null"]}"#),
+        ] {
+            assert_eq!(parameters(given), sent, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_a_number_of_json() {
+        for (given, sent) in [
+            (r#""007""#, "7"),
+            (r#""0""#, "0"),
+            (r#""000""#, "0"),
+            (r#""-01""#, "-1"),
+            (r#""0.50""#, "0.50"),
+            (r#""1e2""#, "1e2"),
+            ("5.0", "5.0"),
+            (r#""""#, r#""""#),
+            (r#""-""#, r#""-""#),
+            (r#""-.5""#, r#""-.5""#),
+            (r#""0x7""#, r#""0x7""#),
+            (r#""many""#, r#""many""#),
+            (r#""+5""#, r#""+5""#),
+        ] {
+            assert_eq!(parameters(&format!(r#"{{"minimum":{given}}}"#)), format!(r#"{{"minimum":{sent}}}"#));
+        }
+    }
+
+    #[test]
+    fn tools_that_run_at_google_are_read_in_both_spellings() {
+        for name in GEMINIS {
+            let parsed = Tools::parse(format!(r#"[{{"{name}":{{}}}}]"#).as_bytes()).unwrap().unwrap();
+            assert_eq!((parsed.tools[0].format, parsed.tools[0].function.is_none()), (Format::Gemini, true), "{name}");
+            let (head, rest) = name.split_once('_').unwrap_or((name, ""));
+            let humps = rest.split('_').filter(|part| !part.is_empty()).map(|part| part[..1].to_uppercase() + &part[1..]);
+            assert!(GEMINIS.contains(&&*(head.to_owned() + &humps.collect::<String>())), "{name}");
+        }
     }
 
     #[test]
