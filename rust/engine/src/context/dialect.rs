@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::json;
+
 /// Which ids of tool calls a server takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallIds {
@@ -57,6 +59,47 @@ pub struct Dialect {
     /// The JSON of `reasoning_content` in a message that calls tools and has no thinking, such as another model's: `DeepSeek` refuses one
     /// without the field, and Moonshot also one where it is empty. None where the field may be missing.
     pub no_thinking: Option<Box<str>>,
+}
+
+/// The server that a model is asked at: what it is sent of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Server {
+    /// Its rules of chat completions.
+    pub dialect: &'static Dialect,
+    /// The parts of `OpenAI`'s responses that its model is sent.
+    pub responses: Responses,
+}
+
+/// The parts of `OpenAI`'s responses that a model is sent besides texts, files and calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Responses {
+    /// Items of `OpenAI`'s own, and images in results: its models alone.
+    pub own: bool,
+    /// Encrypted reasoning: those of them that reason. `OpenAI` answers 400 to others ("Reasoning input items can only be provided to a
+    /// reasoning or computer use model").
+    pub reasoning: bool,
+}
+
+impl Responses {
+    /// All of them: of a model that nobody described.
+    pub const ALL: Self = Self { own: true, reasoning: true };
+
+    /// Whether an item that is neither a message nor a call is sent.
+    #[must_use]
+    pub fn takes(self, item: &str) -> bool {
+        if is_reasoning(item) { self.reasoning } else { self.own }
+    }
+}
+
+impl Default for Responses {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// Whether an item of a response is a model's encrypted reasoning.
+pub(super) fn is_reasoning(item: &str) -> bool {
+    json::object(item).and_then(|item| item.get("type")) == Some("\"reasoning\"")
 }
 
 impl Dialect {

@@ -19,7 +19,7 @@
 
 use serde_json::Value;
 
-use super::dialect::{Dialect, called};
+use super::dialect::{Responses, Server, called};
 use super::image::{Cost, ImageRule};
 use super::json;
 use super::lower::{Piece, is_left_out, pieces, result_pieces, takes};
@@ -104,12 +104,12 @@ impl Framing {
         self.message_to(None, message, counter)
     }
 
-    /// The same as the server of a dialect takes it, where that is known: without thinking and signatures that it is not sent.
+    /// The same as a server takes it, where that is known: without thinking, signatures and images that it is not sent.
     #[must_use]
-    pub fn message_to(&self, server: Option<&Dialect>, message: &Message, counter: &dyn Counter) -> Cost {
+    pub fn message_to(&self, server: Option<Server>, message: &Message, counter: &dyn Counter) -> Cost {
         let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
         let mut alone = false;
-        let chats = server.filter(|_| self.format == Format::OpenAi);
+        let chats = server.filter(|_| self.format == Format::OpenAi).map(|server| server.dialect);
         for piece in pieces(message, self.shape()).filter(|piece| chats.is_none() || takes(piece, chats)) {
             alone |= !matches!(piece, Piece::Result(_));
             self.piece(&piece, counter, &mut tally);
@@ -131,12 +131,14 @@ impl Framing {
 
     /// The parts that the model's other APIs take: encrypted reasoning and signatures, about four characters of base64 a token, images of
     /// results, and files.
-    fn kept(&self, part: &Part, server: Option<&Dialect>, counter: &dyn Counter) -> Cost {
+    fn kept(&self, part: &Part, server: Option<Server>, counter: &dyn Counter) -> Cost {
         match part {
-            Part::Vendor { format, raw } | Part::Beside { format: format @ Format::Gemini, raw, .. } if self.keeps(*format, server) => {
+            Part::Vendor { format, raw } | Part::Beside { format: format @ Format::Gemini, raw, .. }
+                if self.keeps(*format, raw, server) =>
+            {
                 Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
             }
-            Part::ToolResult(result) if result.images && self.format == Format::OpenAi => {
+            Part::ToolResult(result) if result.images && self.format == Format::OpenAi && responses(server).own => {
                 let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
                 for piece in result_pieces(result, Shape { format: Format::Responses, ..self.shape() }) {
                     if let Piece::Image(image) = piece {
@@ -150,12 +152,11 @@ impl Framing {
         }
     }
 
-    /// Whether another API of the model than its chat completions may be sent parts of a shape.
-    fn keeps(&self, format: Format, server: Option<&Dialect>) -> bool {
+    /// Whether another API of the model than its chat completions may be sent a part of a shape.
+    fn keeps(&self, format: Format, raw: &str, server: Option<Server>) -> bool {
         self.format == Format::OpenAi
             && match format {
-                // Servers with parts of their own in chat completions have no responses.
-                Format::Responses => server.is_none_or(|server| server.sent_back.is_empty()),
+                Format::Responses => responses(server).takes(raw),
                 Format::Gemini => server.is_none() || self.is_bound(),
                 Format::OpenAi | Format::Anthropic => false,
             }
@@ -243,6 +244,11 @@ impl Framing {
             None => 0,
         }
     }
+}
+
+/// The parts of responses that a server is sent.
+fn responses(server: Option<Server>) -> Responses {
+    server.map_or(Responses::ALL, |server| server.responses)
 }
 
 const TOOLS_END: u64 = 12;

@@ -231,7 +231,7 @@ pub enum Part {
 }
 
 /// The name, among the fields beside the content, of the images of a result, which versions up to 0.18.0 sent and counted as a text.
-pub(super) const RESULT_IMAGES: &str = "input_image";
+pub(crate) const RESULT_IMAGES: &str = "input_image";
 
 /// The JSON of the value of a field that stood beside the content, from the object of that field alone.
 pub(super) fn value_beside<'r>(name: &str, raw: &'r str) -> &'r str {
@@ -314,10 +314,10 @@ impl Message {
         self.parts.iter().filter_map(Part::beside_as)
     }
 
-    /// Whether it has parts or fields of one vendor's own.
+    /// Whether it has parts or fields of one vendor's own, images of a result among them.
     #[must_use]
     pub fn has_own(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Vendor { .. } | Part::Beside { .. }))
+        self.parts.iter().any(|part| matches!(part, Part::Vendor { .. }) || part.beside_as().is_some())
     }
 
     /// The same message without them.

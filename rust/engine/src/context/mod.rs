@@ -57,7 +57,7 @@ pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
 pub use compose::{Inputs, Volatile, carries_block, compose};
 pub use cut::{Cut, Grid, Window};
-pub use dialect::Dialect;
+pub use dialect::{Dialect, Responses, Server};
 pub use epoch::{Epoch, MemoryRef, Opening, Reason};
 pub use explain::{Explained, SectionUse, Why};
 pub use fit::{Fit, fit};

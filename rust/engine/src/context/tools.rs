@@ -285,7 +285,7 @@ mod tests {
         let functions: Vec<_> = tools.tools.iter().filter_map(|tool| tool.function.as_ref()).collect();
         assert!(functions.iter().map(|function| &*function.name).eq(["f", "g", "h", "i"]));
         let expected = concat!(
-            r#"{"type":"object","properties":{"type":{"type":["string","null"],"maxLength":5,"format":"enum","enum":["A"]},"#,
+            r#"{"type":"object","properties":{"type":{"anyOf":[{"type":"string","maxLength":5,"format":"enum","enum":["A"]},{"type":"null"}]},"#,
             r#""max_items":{"anyOf":[{"type":"integer"},{"type":"array","items":{"type":"number"},"minItems":1},{"type":"null"}]},"#,
             r#""n":{"default":{"type":"STRING"}}},"required":["type"]}"#
         );

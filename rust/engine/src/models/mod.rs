@@ -26,7 +26,8 @@ use std::sync::Arc;
 
 use crate::context::image::Cost;
 use crate::context::limit::{Share, default_output, input_limit};
-use crate::context::{self, Dialect, Fit, Framing, Message, Tools};
+use crate::context::message::RESULT_IMAGES;
+use crate::context::{self, Dialect, Fit, Framing, Message, Responses, Server, Tools};
 use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
 use crate::{Error, Result};
 
@@ -83,10 +84,17 @@ impl Model {
         get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
     }
 
-    /// The rules of its vendor's server; none where it is not known who serves it, as of a model that the program registered.
+    /// Its vendor's server; none where it is not known who serves it, as of a model that the program registered.
+    #[must_use]
+    pub fn server(&self) -> Option<Server> {
+        let profile = get(&self.name).ok().filter(|profile| !profile.vendor.is_empty())?;
+        Some(Server { dialect: dialect_of(&profile), responses: profile.responses() })
+    }
+
+    /// The rules of that server's chat completions.
     #[must_use]
     pub fn dialect(&self) -> Option<&'static Dialect> {
-        get(&self.name).ok().filter(|profile| !profile.vendor.is_empty()).map(|profile| dialect_of(&profile))
+        self.server().map(|server| server.dialect)
     }
 
     /// The name that learned factors are kept under: servers of one model need not have one tokenizer, nor tell the truth.
@@ -105,7 +113,7 @@ impl Model {
     /// The count of a message in prompts, as its vendor's server takes it: thinking and signatures that it is not sent count nothing.
     #[must_use]
     pub fn cost(&self, message: &Message) -> Cost {
-        self.framing.message_to(message.has_own().then(|| self.dialect()).flatten(), message, &self.counter())
+        self.framing.message_to(message.has_own().then(|| self.server()).flatten(), message, &self.counter())
     }
 
     /// Whether a message has, or had, that count: the server may have been another, and up to version 0.18.0 parts counted that were not
@@ -113,7 +121,9 @@ impl Model {
     #[must_use]
     pub fn counts(&self, message: &Message, cost: Cost) -> bool {
         let counted = |server| cost == self.framing.message_to(server, message, &self.counter());
-        counted(None) || message.has_own() && dialects().iter().any(|server| counted(Some(server)))
+        let of = |dialect| move |responses| Server { dialect, responses };
+        let known = || dialects().iter().flat_map(|dialect| RESPONSES.map(of(dialect)));
+        counted(None) || message.has_own() && known().any(|server| counted(Some(server)))
     }
 
     /// Tokens of messages with their frames: a bound where the tokenizer is closed.
@@ -158,7 +168,7 @@ impl Model {
         limit: Option<u64>,
     ) -> Result<Fit> {
         let room = self.factor.room(limit.map_or_else(|| self.default_input_limit(), Ok)?);
-        let server = self.dialect();
+        let server = self.server();
         let mut wanted = |index| read(index).map(|message| message.with_beside(|name| wants(server, name)));
         let fit = context::fit(count, &mut wanted, tools, room, &self.framing, &self.counter())?;
         Ok(Fit { tokens: self.factor.bound(fit.tokens), exact: fit.exact && self.factor == Factor::EXACT, ..fit })
@@ -166,7 +176,7 @@ impl Model {
 
     /// The sum over messages that are sent as they are, with the fields beside their content that the model's server reads.
     fn sum(&self, messages: &[Message]) -> u64 {
-        let (counter, server) = (self.counter(), self.dialect());
+        let (counter, server) = (self.counter(), self.server());
         let count = |message: &Message| {
             if message.beside().all(|name| wants(server, name)) {
                 return self.framing.message(message, &counter).tokens;
@@ -183,9 +193,15 @@ impl Model {
     }
 }
 
-/// Whether a server wants a field beside the content back.
-fn wants(server: Option<&Dialect>, name: &str) -> bool {
-    server.is_some_and(|server| server.wants(name))
+/// The parts of responses that servers are sent.
+const RESPONSES: [Responses; 3] = [Responses::ALL, Responses { own: true, reasoning: false }, Responses { own: false, reasoning: false }];
+
+/// Whether a server wants a field beside the content back, or the images of a result.
+fn wants(server: Option<Server>, name: &str) -> bool {
+    match name {
+        RESULT_IMAGES => server.is_none_or(|server| server.responses.own),
+        _ => server.is_some_and(|server| server.dialect.wants(name)),
+    }
 }
 
 #[cfg(test)]
@@ -209,13 +225,20 @@ mod tests {
             "x".repeat(9_000)
         );
         let of_gemini = format!(r#"{{"role":"model","parts":[{{"text":"A","thoughtSignature":"{}"}}]}}"#, "x".repeat(9_000));
-        let all = [&beside, &signed, &thinking, &broken, &encrypted, &of_gemini].map(|raw| read(raw));
+        let shot = r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://x.org/a.png"}]}"#;
+        let searched = encrypted.replace("reasoning", "web_search_call");
+        let all = [&beside, &signed, &thinking, &broken, &encrypted, &of_gemini, shot, &searched].map(|raw| read(raw));
         for (name, counted) in [
-            ("gpt-4o", [false, false, false, false, true, false]),
-            ("deepseek-chat", [true, false, false, false, false, false]),
-            ("kimi-k3", [true, false, false, false, false, false]),
-            ("gemini-2.5-pro", [false, true, false, false, false, true]),
-            ("mistral-large-latest", [false, false, true, false, false, false]),
+            ("gpt-5", [false, false, false, false, true, false, true, true]),
+            ("gpt-4o", [false, false, false, false, false, false, true, true]),
+            ("deepseek-chat", [true, false, false, false, false, false, false, false]),
+            ("kimi-k3", [true, false, false, false, false, false, false, false]),
+            ("gemini-2.5-pro", [false, true, false, false, false, true, false, false]),
+            ("mistral-large-latest", [false, false, true, false, false, false, false, false]),
+            ("qwen3-max", [false; 8]),
+            ("grok-4.6", [false; 8]),
+            ("llama-4-scout", [false; 8]),
+            ("gpt-oss-120b", [false, false, false, false, true, false, false, true]),
         ] {
             let model = Model::named(name).unwrap();
             let tokens = all.each_ref().map(|message| model.cost(message).tokens);
@@ -226,6 +249,9 @@ mod tests {
         }
         let own = Model { name: "of-nobody-known".into(), ..Model::named("gpt-4o").unwrap() };
         assert!(all.iter().all(|message| own.cost(message).tokens > 500), "it may be any server's");
+        let [gpt, kimi] = ["gpt-4o", "kimi-k3"].map(|name| Model::named(name).unwrap());
+        assert_eq!(gpt.count_messages(&all[6..7]), gpt.cost(&all[6]).tokens);
+        assert_eq!(kimi.count_messages(&all[6..7]), kimi.factor.bound(kimi.cost(&all[6]).tokens));
         let sound = read(r#"{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}]}"#);
         assert_eq!(own.cost(&sound), Model::named("gpt-4o").unwrap().cost(&sound));
     }
@@ -237,6 +263,26 @@ mod tests {
         assert_eq!((kept("start"), kept("end")), ("one", " three"));
         assert_eq!(model.count_text("one two three"), 3);
         assert!(Keep::parse("middle").is_err());
+    }
+
+    #[test]
+    fn images_of_results_count_in_what_fits() {
+        let call = r#"{"type":"function_call","call_id":"c","name":"shot","arguments":"{}"}"#;
+        let shot = r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://x.org/a.png"}]}"#;
+        let all = [r#"{"role":"user","content":"go"}"#, call, shot, call, shot];
+        let fitted = |name: &str, limit| {
+            let mut read = |index: usize| Message::parse_whole(all[index].as_bytes(), None, context::Arguments::Keep);
+            Model::named(name).unwrap().fit(all.len(), &mut read, None, Some(limit)).unwrap()
+        };
+        let image = Model::named("gpt-5").unwrap().framing.images.cost(&context::message::Image {
+            source: context::message::Source::Url("https://x.org/a.png".into()),
+            detail: context::message::Detail::Auto,
+            size: None,
+        });
+        let (whole, half) = (fitted("gpt-5", 10_000), fitted("gpt-5", image.tokens * 3 / 2));
+        assert!(whole.kept.len() == 5 && whole.tokens > 2 * image.tokens && whole.exact == image.exact, "{whole:?}");
+        assert!(half.kept == [0, 3, 4], "{half:?}");
+        assert!(fitted("kimi-k3", 10_000).tokens < image.tokens, "it is sent a text");
     }
 
     #[test]

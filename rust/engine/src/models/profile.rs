@@ -3,6 +3,7 @@
 //! They are for choosing a model and for reports. No prompt depends on them.
 
 use super::Model;
+use crate::context::Responses;
 
 /// A model with its facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,16 @@ impl Profile {
     pub fn thinks_by_default(&self) -> bool {
         let reasons = self.capabilities.iter().any(|capability| &**capability == "reasoning");
         reasons && !matches!(&*self.vendor, "anthropic" | "mistral")
+    }
+
+    /// The parts of `OpenAI`'s responses that it is sent; all where it is not known whose it is.
+    #[must_use]
+    pub fn responses(&self) -> Responses {
+        if self.vendor.is_empty() {
+            return Responses::ALL;
+        }
+        let own = &*self.vendor == "openai";
+        Responses { own, reasoning: own && self.capabilities.iter().any(|capability| &**capability == "reasoning") }
     }
 
     /// The profile of a model that no catalogue knows.

@@ -269,6 +269,35 @@ fn images_of_a_result_go_back_to_the_responses_api_and_are_counted() {
     }
 }
 
+/// `OpenAI` answers 400 to reasoning for a model that does not reason, and nobody else reads what it encrypted.
+#[test]
+fn items_of_openais_own_go_to_its_models() {
+    let reply = r#"{"role":"assistant","output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},
+        {"type":"web_search_call","id":"ws_1","status":"completed"},{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}]}"#;
+    let shot = r#"{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"page"},{"type":"input_image","image_url":"https://x/a.png"}]}"#;
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "x"));
+    session.add(Message::parse(reply.as_bytes(), None, Arguments::Keep).unwrap());
+    session.add(parse(shot));
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    for (model, wanted) in [
+        ("gpt-5", [true, true, true]),
+        ("gpt-4o", [false, true, true]),
+        ("gpt-4.1", [false, true, true]),
+        ("qwen3-max", [false; 3]),
+        ("grok-4.6", [false; 3]),
+    ] {
+        let responses = crate::models::get(model).unwrap().responses();
+        let options = render::RequestOptions { responses, ..OPTIONS };
+        let body = String::from_utf8(render::to_json(&prompt, Format::Responses, options)).unwrap();
+        let sent = [r#""encrypted_content":"gAAA""#, "ws_1", "https://x/a.png"].map(|part| body.contains(part));
+        assert_eq!(sent, wanted, "{model}: {body}");
+        assert_eq!(body.contains(r#""output":"page\n[image]""#), !wanted[2], "{body}");
+    }
+    let unknown = String::from_utf8(render::to_json(&prompt, Format::Responses, OPTIONS)).unwrap();
+    assert!(["gAAA", "ws_1", "https://x/a.png"].iter().all(|part| unknown.contains(part)), "it may be anybody's");
+}
+
 #[test]
 fn a_file_of_gemini_keeps_its_type() {
     let raw =

@@ -17,7 +17,7 @@ pub use text::to_text;
 
 use std::borrow::Cow;
 
-use super::dialect::{Dialect, called};
+use super::dialect::{Dialect, Responses, called};
 use super::json;
 use super::message::{Format, Source, ToolCall};
 use super::prompt::Prompt;
@@ -38,13 +38,15 @@ pub struct RequestOptions<'a> {
     pub ends_with_user: bool,
     /// The model thinks before it answers: its encrypted reasoning is asked for.
     pub reasons: bool,
+    /// The parts of `OpenAI`'s responses that the model is sent.
+    pub responses: Responses,
 }
 
 impl<'a> RequestOptions<'a> {
     /// A model's name and whether to stream; everything else as `OpenAI` has it.
     #[must_use]
     pub const fn new(model: Option<&'a str>, stream: bool) -> Self {
-        Self { model, stream, dialect: None, ends_with_user: false, reasons: false }
+        Self { model, stream, dialect: None, ends_with_user: false, reasons: false, responses: Responses::ALL }
     }
 }
 

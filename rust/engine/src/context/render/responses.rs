@@ -6,8 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::super::dialect::{CallIds, called};
-use super::super::json;
+use super::super::dialect::{CallIds, Responses, called, is_reasoning};
 use super::super::lower::{Piece, pieces, result_pieces, result_text};
 use super::super::message::{Detail, Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
@@ -21,7 +20,8 @@ use crate::plain::make::Parts;
 const IDS: CallIds = CallIds::Any(64);
 
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
-    let mut items = Items { shape: Shape { format: Format::Responses, ..prompt.shape }, ..Items::default() };
+    let shape = Shape { format: Format::Responses, ..prompt.shape };
+    let mut items = Items { shape, takes: options.responses, ..Items::default() };
     let mut block = None;
     for step in steps(&prompt.segments) {
         match step {
@@ -52,7 +52,7 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
             out.list(|out| items.tools.iter().for_each(|tool| say_tool(out, tool)));
         }
         out.key("input");
-        out.list(|out| items.input.iter().for_each(|item| say_item(out, item, items.shape)));
+        out.list(|out| items.input.iter().for_each(|item| say_item(out, item, &items)));
         out.key("max_output_tokens");
         out.json(&prompt.max_output_tokens.max(16).to_string());
         out.key("store");
@@ -70,6 +70,8 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
 
 struct Items<'a> {
     shape: Shape,
+    /// What the model is sent of other parts than texts and calls.
+    takes: Responses,
     tools: Vec<&'a Tool>,
     input: Vec<Item<'a>>,
     /// Ids of calls that took free text: their outputs are of another kind.
@@ -89,7 +91,14 @@ enum Item<'a> {
 
 impl Default for Items<'_> {
     fn default() -> Self {
-        Self { shape: Format::Responses.into(), tools: Vec::new(), input: Vec::new(), custom: Vec::new(), last: None }
+        Self {
+            shape: Format::Responses.into(),
+            takes: Responses::ALL,
+            tools: Vec::new(),
+            input: Vec::new(),
+            custom: Vec::new(),
+            last: None,
+        }
     }
 }
 
@@ -113,11 +122,13 @@ impl<'a> Items<'a> {
         // Reasoning is refused without the item that it led to.
         let mut held: Vec<&str> = Vec::new();
         for piece in pieces {
-            if let Piece::Vendor(raw) = piece
-                && is_reasoning(raw)
-            {
-                held.push(raw);
-                continue;
+            match piece {
+                Piece::Vendor(raw) if !self.takes.takes(raw) => continue,
+                Piece::Vendor(raw) if is_reasoning(raw) => {
+                    held.push(raw);
+                    continue;
+                }
+                _ => {}
             }
             for raw in held.drain(..) {
                 self.push(Role::Tool, Item::Vendor(raw));
@@ -160,16 +171,12 @@ impl<'a> Items<'a> {
     }
 }
 
-fn is_reasoning(raw: &str) -> bool {
-    json::object(raw).and_then(|item| item.get("type")) == Some("\"reasoning\"")
-}
-
-fn say_item(out: &mut impl Parts, item: &Item<'_>, shape: Shape) {
+fn say_item(out: &mut impl Parts, item: &Item<'_>, items: &Items<'_>) {
     match item {
         Item::Text(role, text) => say_message(out, *role, |out| out.text(text)),
         Item::Parts(role, parts) => say_message(out, *role, |out| out.list(|out| parts.iter().for_each(|piece| say_part(out, piece)))),
         Item::Call(call) => say_call(out, call),
-        Item::Output(result, custom) => say_output(out, result, *custom, shape),
+        Item::Output(result, custom) => say_output(out, result, *custom, items),
         Item::Vendor(raw) => out.json(raw),
     }
 }
@@ -237,16 +244,18 @@ fn say_call(out: &mut impl Parts, call: &ToolCall) {
     });
 }
 
-fn say_output(out: &mut impl Parts, result: &ToolResult, custom: bool, shape: Shape) {
+fn say_output(out: &mut impl Parts, result: &ToolResult, custom: bool, items: &Items<'_>) {
+    let named = (!items.takes.own && result.images).then(|| ToolResult { images: false, ..result.clone() });
+    let result = named.as_ref().unwrap_or(result);
     out.map(|out| {
         say_type(out, if custom { "custom_tool_call_output" } else { "function_call_output" });
         out.field("call_id", &IDS.id(&result.call_id));
-        let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
+        let pieces: Vec<Piece<'_>> = result_pieces(result, items.shape).collect();
         if pieces.iter().any(|piece| matches!(piece, Piece::Image(_))) {
             out.key("output");
             out.list(|out| pieces.iter().for_each(|piece| say_part(out, piece)));
         } else {
-            out.field("output", &result_text(result, shape));
+            out.field("output", &result_text(result, items.shape));
         }
     });
 }

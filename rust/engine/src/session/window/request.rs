@@ -2,6 +2,7 @@
 
 use super::assemble::Assembled;
 use crate::context::Format;
+use crate::context::Responses;
 use crate::context::render::{self, RequestOptions};
 use crate::context::segment::message_name;
 use crate::plain::make::{Make, Maker};
@@ -113,6 +114,7 @@ impl Assembled {
             dialect: Some(dialect),
             ends_with_user: format == Format::Anthropic && !can("prefill") && is_anthropics,
             reasons: can("reasoning"),
+            responses: profile.as_ref().map_or(Responses::ALL, |profile| profile.responses()),
         };
         Ok((format, options))
     }
