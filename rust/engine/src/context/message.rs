@@ -219,7 +219,7 @@ pub enum Part {
     },
     /// A field beside the content that one server alone reads, and wants back, behind the part that it belongs to: a model's thinking
     /// (`reasoning_content` of `DeepSeek` and Moonshot), what Google's chat completions sign a call with (`extra_content`), the type of a
-    /// file by its address in Gemini's shape (`mimeType`).
+    /// file by its address in Gemini's shape (`mimeType`), who called a tool and what a text cites in Anthropic's (`caller`, `citations`).
     Beside {
         /// Whose it is.
         format: Format,

@@ -112,6 +112,9 @@ impl Reader {
         let name = object.text("name", MESSAGE)?.filter(|name| !name.is_empty()).map(|name| name.as_ref().into());
         let reader = Self { is_reply: role == Role::Assistant && self.arguments == Arguments::Keep, ..self };
         let mut parts = reader.content(object.get("content"), "content")?;
+        if (role, self.format) == (Role::Assistant, Format::Anthropic) {
+            with_fields(object, &mut parts);
+        }
         reader.extras(object, &mut parts)?;
         let mut message = Message { role, name, parts };
         check_content(object, &message, self.arguments)?;
@@ -306,6 +309,30 @@ fn is_vendor_kind(kind: &str, format: Format) -> bool {
 /// A field that stands beside the content, as a part.
 fn beside(object: &Object<'_>, name: &'static str) -> Option<Part> {
     object.get(name).map(|value| Part::beside(Format::OpenAi, name, value))
+}
+
+/// Adds the fields of Claude's blocks that must go back with them, each behind its block: which of Anthropic's tools called one of the
+/// program's, and which of its search results a text cites. Source: Anthropic, "Programmatic tool calling", "Web search tool"
+/// (`encrypted_index`).
+fn with_fields(message: &Object<'_>, parts: &mut Vec<Part>) {
+    let has_fields = |raw: &&str| raw.contains("\"tool_id\"") || raw.contains("\"encrypted_index\"");
+    let blocks = message.get("content").filter(has_fields).and_then(json::list).unwrap_or_default();
+    if blocks.len() != parts.len() {
+        return;
+    }
+    let given = std::mem::take(parts);
+    for (part, raw) in given.into_iter().zip(blocks) {
+        let (name, says) = match &part {
+            Part::ToolCall(_) => ("caller", "\"tool_id\""),
+            Part::Text(_) => ("citations", "\"encrypted_index\""),
+            _ => ("", ""),
+        };
+        parts.push(part);
+        if !name.is_empty() && raw.contains(says) {
+            let value = json::object(raw).and_then(|block| block.get(name)).filter(|value| value.contains(says));
+            parts.extend(value.map(|value| Part::beside(Format::Anthropic, name, value)));
+        }
+    }
 }
 
 fn openai_image(block: &Object<'_>, place: Position<'_>) -> Result<Part> {

@@ -123,12 +123,12 @@ impl Prepared {
         Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
     }
 
-    /// The fields beside the content that are counted and sent: a file's type and the images of a result always; a model's thinking and
+    /// The fields beside the content that are counted and sent: a file's type, the images of a result and the fields of Claude's blocks always; a model's thinking and
     /// signatures where its own server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
     /// of other turns.
     fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> BTreeSet<&'static str> {
         let mut names: BTreeSet<_> = self.message.beside().collect();
-        if names.is_empty() || matches!(self.format, Format::Gemini | Format::Responses) {
+        if names.is_empty() || self.format != Format::OpenAi {
             return names;
         }
         let calls = self.message.tool_calls().next().is_some() || !record.tally.answered.is_empty();

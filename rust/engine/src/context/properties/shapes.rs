@@ -269,6 +269,58 @@ fn images_of_a_result_go_back_to_the_responses_api_and_are_counted() {
     }
 }
 
+/// "Echo the assistant message exactly as received" (Anthropic, "Interleaved thinking").
+#[test]
+fn a_reply_of_claudes_goes_back_as_it_came() {
+    let block = |kind: &str| {
+        match kind {
+        "A" | "B" => format!(r#"{{"type":"thinking","thinking":"","signature":"{kind}"}}"#),
+        "say" => r#"{"type":"text","text":"I look."}"#.to_owned(),
+        "cite" => r#"{"type":"text","text":"It is so.","citations":[{"type":"web_search_result_location","url":"https://x","encrypted_index":"E"}]}"#.to_owned(),
+        "quote" => r#"{"type":"text","text":"Quoted.","citations":[{"type":"char_location","document_index":0}]}"#.to_owned(),
+        "c1" => r#"{"type":"tool_use","id":"c1","name":"f","input":{"tool_id":1},"caller":{"type":"direct"}}"#.to_owned(),
+        "c2" => r#"{"type":"tool_use","id":"c2","name":"f","input":{},"caller":{"type":"code_execution_20260120","tool_id":"srvtoolu_9"}}"#.to_owned(),
+        "srv" => r#"{"type":"server_tool_use","id":"srvtoolu_9","name":"code_execution","input":{}}"#.to_owned(),
+        other => panic!("{other}"),
+    }
+    };
+    let sent = |kinds: &[&str], options| {
+        let content = kinds.iter().map(|kind| block(kind)).collect::<Vec<_>>().join(",");
+        let given = format!(r#"{{"role":"assistant","content":[{content}]}}"#);
+        let mut session = Session::new(1, 5_000, Budget::default(), true);
+        session.add(Message::text(Role::User, "x"));
+        session.add(Message::parse_whole(given.as_bytes(), Some(Format::Anthropic), Arguments::Keep).unwrap());
+        for call in kinds.iter().filter(|kind| kind.starts_with('c') && kind.len() == 2) {
+            session.add(Message::tool_result(call, "ok", false));
+        }
+        let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&render::to_anthropic(&prompt, options)).unwrap();
+        let mut blocks = body["messages"][1]["content"].as_array().unwrap().clone();
+        blocks.iter_mut().for_each(|block| drop(block.as_object_mut().unwrap().remove("cache_control")));
+        blocks
+    };
+    let as_given =
+        |kinds: &[&str]| kinds.iter().map(|kind| serde_json::from_str(&block(kind)).unwrap()).collect::<Vec<serde_json::Value>>();
+    for kinds in [&["A", "say", "c2", "B"][..], &["srv", "c2", "cite"], &["A", "cite", "srv", "c2"], &["cite", "c2"]] {
+        assert_eq!(sent(kinds, OPTIONS), as_given(kinds), "{kinds:?}");
+    }
+    let order = |kinds: &[&str]| {
+        let place =
+            |block: &serde_json::Value| ["signature", "id", "type"].iter().find_map(|key| block[key].as_str().map(str::to_owned)).unwrap();
+        sent(kinds, OPTIONS).iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(order(&["A", "say", "c1", "B", "c2"]), ["A", "text", "c1", "B", "c2"]);
+    assert_eq!(order(&["c1", "say", "c2"]), ["text", "c1", "c2"], "nothing of it is signed");
+    let [plain, quoted] = [sent(&["A", "c1"], OPTIONS), sent(&["quote"], OPTIONS)];
+    assert!(
+        plain[1].get("caller").is_none() && quoted[0].get("citations").is_none(),
+        "the default, and places in documents that may be gone"
+    );
+    let bedrock = render::RequestOptions { dialect: Some(crate::models::dialect("bedrock").unwrap()), ..OPTIONS };
+    let converse = sent(&["cite", "c2"], bedrock);
+    assert!(converse[0].get("citations").is_none() && converse[1].get("caller").is_none(), "Converse has no such fields");
+}
+
 /// `OpenAI` answers 400 to reasoning for a model that does not reason, and nobody else reads what it encrypted.
 #[test]
 fn items_of_openais_own_go_to_its_models() {

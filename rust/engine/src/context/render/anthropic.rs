@@ -1,7 +1,8 @@
 //! Anthropic messages: `model`, `tools`, `system`, `messages`, then the fields that change from call to call.
 //!
 //! System messages go on top; those amid the conversation become user text that says what it is. Neighbours of one role are merged. In a
-//! user message tool results stand first, in an assistant message calls stand last, so that each call is followed by its result.
+//! user message tool results stand first, in an assistant message calls stand last, so that each call is followed by its result. A reply of
+//! Claude's with thinking or tools of Anthropic's keeps its order, because it must go back as it came.
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
 //! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
@@ -11,8 +12,8 @@ use std::fmt::Write as _;
 use super::super::dialect::{CallIds, called};
 use super::super::escape::escape_attribute;
 use super::super::json;
-use super::super::lower::{Piece, pieces, result_pieces};
-use super::super::message::{Document, Format, Message, Role, Shape, Source, ToolResult};
+use super::super::lower::{Piece, piece, result_pieces};
+use super::super::message::{Document, Format, Message, Part, Role, Shape, Source, ToolResult, value_beside};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
@@ -75,11 +76,13 @@ struct Block<T> {
     marked: bool,
     /// Of a call and its result: so many calls had that id before.
     before: usize,
+    /// A field that goes back with it, and its JSON.
+    field: Option<(&'static str, Box<str>)>,
 }
 
 impl<T> Block<T> {
     fn new(of: T) -> Self {
-        Self { of, marked: false, before: 0 }
+        Self { of, marked: false, before: 0, field: None }
     }
 }
 
@@ -122,22 +125,27 @@ impl<'a> Blocks<'a> {
         let user = message.role != Role::Assistant;
         let instruction = matches!(message.role, Role::System | Role::Developer);
         let mut name = message.name.as_deref();
-        for piece in pieces(message, shape) {
-            self.push(
-                user,
-                match piece {
-                    Piece::Text(text) if instruction => Piece::Text(format!("<system_message>\n{text}\n</system_message>").into()),
-                    Piece::Text(text) => Piece::Text(match name.take() {
-                        Some(name) => format!("<from name=\"{}\"/>\n{text}", escape_attribute(name)).into(),
-                        None => text,
-                    }),
-                    other => other,
-                },
-            );
+        let ordered = !user && keeps_order(message);
+        for (index, part) in message.parts.iter().enumerate() {
+            let piece = match piece(part, shape) {
+                None | Some(Piece::Beside(..)) => continue,
+                Some(Piece::Text(text)) if instruction => Piece::Text(format!("<system_message>\n{text}\n</system_message>").into()),
+                Some(Piece::Text(text)) => Piece::Text(match name.take() {
+                    Some(name) => format!("<from name=\"{}\"/>\n{text}", escape_attribute(name)).into(),
+                    None => text,
+                }),
+                Some(other) => other,
+            };
+            let field = if shape.converse { None } else { field_after(message, index) };
+            self.place(user, ordered, Block { field, ..Block::new(piece) });
         }
     }
 
     fn push(&mut self, user: bool, piece: Piece<'a>) {
+        self.place(user, false, Block::new(piece));
+    }
+
+    fn place(&mut self, user: bool, ordered: bool, mut block: Block<Piece<'a>>) {
         if self.turns.last().is_none_or(|turn| turn.user != user) {
             if self.turns.is_empty() && !user {
                 let first = Block::new(Piece::Text(self.beginning.into()));
@@ -146,7 +154,7 @@ impl<'a> Blocks<'a> {
             self.turns.push(Turn { user, tool: Vec::new(), rest: Vec::new() });
         }
         let turn = self.turns.last_mut().expect("a turn of this role was pushed if there was none");
-        let before = match &piece {
+        block.before = match &block.of {
             Piece::Call(call) => {
                 let calls = self.ids.entry(&call.id).or_default();
                 *calls += 1;
@@ -155,8 +163,12 @@ impl<'a> Blocks<'a> {
             Piece::Result(result) => self.ids.get(&*result.call_id).map_or(0, |calls| calls - 1),
             _ => 0,
         };
-        let blocks = if matches!(piece, Piece::Call(_) | Piece::Result(_)) { &mut turn.tool } else { &mut turn.rest };
-        blocks.push(Block { before, ..Block::new(piece) });
+        let is_tools = matches!(block.of, Piece::Call(_) | Piece::Result(_));
+        if is_tools && !ordered {
+            turn.tool.push(block)
+        } else {
+            turn.rest.push(block)
+        }
         self.last = Last::Turn;
     }
 
@@ -205,6 +217,20 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// Whether a reply of Claude's says something behind a call and must go back in its order, because thinking or a tool of Anthropic's
+/// stands in it.
+fn keeps_order(message: &Message) -> bool {
+    let is_own = |part: &Part| matches!(part, Part::Vendor { format: Format::Anthropic, .. });
+    let behind = message.parts.iter().skip_while(|part| !matches!(part, Part::ToolCall(_)));
+    message.parts.iter().any(is_own) && behind.into_iter().any(|part| is_own(part) || matches!(part, Part::Text(_)))
+}
+
+/// The field that goes back with a block, which stands behind it.
+fn field_after(message: &Message, index: usize) -> Option<(&'static str, Box<str>)> {
+    let Some(Part::Beside { format: Format::Anthropic, name, raw }) = message.parts.get(index + 1) else { return None };
+    Some((name, value_beside(name, raw).into()))
+}
+
 /// A reply that is begun for the model may not end in white space.
 fn trim(piece: &mut Piece<'_>) {
     let text = match piece {
@@ -238,10 +264,13 @@ fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
 }
 
 fn say_block(out: &mut impl Parts, block: &Block<Piece<'_>>, shape: Shape) {
-    let Block { of, marked, before } = block;
+    let Block { of, marked, before, field } = block;
     let marked = *marked;
     match of {
-        Piece::Text(text) => say_marked(out, marked, |out| say_text(out, text)),
+        Piece::Text(text) => say_marked(out, marked, |out| {
+            say_text(out, text);
+            say_field(out, field.as_ref());
+        }),
         Piece::Refusal(text) => say_marked(out, marked, |out| say_text(out, text)),
         Piece::Image(image) => say_marked(out, marked, |out| {
             say_type(out, "image");
@@ -255,8 +284,16 @@ fn say_block(out: &mut impl Parts, block: &Block<Piece<'_>>, shape: Shape) {
             out.field("name", &called(&call.name, 128, false));
             out.key("input");
             out.json(&input(call));
+            say_field(out, field.as_ref());
         }),
         Piece::Result(result) => say_marked(out, marked, |out| say_result(out, result, *before, shape)),
+    }
+}
+
+fn say_field(out: &mut impl Parts, field: Option<&(&'static str, Box<str>)>) {
+    if let Some((name, json)) = field {
+        out.key(name);
+        out.json(json);
     }
 }
 

@@ -378,6 +378,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_of_claudes_is_read_as_it_was_counted() {
+        let user = r#"{"role":"user","content":"look"}"#;
+        let text = r#"{"type":"text","text":"a","citations":[{"type":"web_search_result_location","encrypted_index":"E"}]}"#;
+        let call = r#"{"type":"tool_use","id":"c","name":"f","input":{},"caller":{"type":"code_execution_20260120","tool_id":"s"}}"#;
+        let reply = format!(r#"{{"role":"assistant","content":[{text},{call}]}}"#);
+        let [now, old, read] = now_and_before("claude-sonnet-5", &[user, &reply], Message::without_beside);
+        assert!(now.message.beside().eq(["citations", "caller"]) && old.cost.tokens < now.cost.tokens);
+        assert_eq!(read, old);
+    }
+
+    #[test]
     fn keys_of_results_read_back_and_nothing_else_does() {
         for (index, result) in [(0, 0), (31, 0), (31, 1), (4_000_000, 12)] {
             assert_eq!(read_result_key(&result_key(index, result)), Some((index, result)));
