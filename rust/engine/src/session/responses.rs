@@ -95,8 +95,8 @@ impl Session<'_> {
                     format!("adding a reply: a turn has at most {number} calls, and turn {turn} has as many: begin the next turn");
                 return Err(Error::invalid(message).with("turn", turn as i64));
             }
-            let observed = match (&prompt, response.usage_tokens) {
-                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
+            let observed = match (&prompt, response.planned_tokens()) {
+                (Some(prompt), Some(tokens)) => writer.observe(prompt, tokens, false)?,
                 _ => Observed::default(),
             };
             let added = writer.add(&prepared, expect_index, Some(number))?;

@@ -304,6 +304,24 @@ fn a_larger_prior_is_not_held_down_by_bills_of_the_one_before() {
     assert!(larger.total_tokens >= larger.counted_tokens * 24 / 10, "{} of {}", larger.total_tokens, larger.counted_tokens);
 }
 
+/// What Google's search brought into the request was billed, and no prompt can plan it.
+#[test]
+fn tokens_of_a_providers_tools_are_billed_and_teach_nothing() {
+    let folder = Folder::new();
+    let engine = engine(&folder.0);
+    let scope = Scope::new(None, ScopeType::User, "u").unwrap();
+    let session = opened(Session { engine: &engine, scope: &scope, id: "s" }, 2_500);
+    session
+        .add(NewMessage::given(json!({"role": "user", "content": "which port does it have? ".repeat(40)}).to_string()), None, 10)
+        .unwrap();
+    let prompt = session.assemble(&Ask { now: 11, ..Ask::default() }).unwrap();
+    let cost = prompt.prompt.counted_tokens;
+    let body = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "8443"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": cost, "toolUsePromptTokenCount": 50_000, "candidatesTokenCount": 3}});
+    let replied = session.add_response(body.to_string().as_bytes(), Some(&prompt), 12).unwrap();
+    assert_eq!((replied.usage.unwrap().input_tokens, replied.exceeded, replied.usage_ignored), (cost + 50_000, false, false));
+}
+
 #[test]
 fn an_answered_prompt_is_the_anchor_of_the_next_and_replays_as_it_was() {
     let folder = Folder::new();

@@ -322,6 +322,14 @@ fn owned(object: &Object<'_>, key: &str) -> Option<String> {
     object.get(key).and_then(json::text).map(std::borrow::Cow::into_owned)
 }
 
+impl Response {
+    /// Of the billed prompt, the tokens that a prompt can plan: without those of tools that run at the provider.
+    pub(in crate::session) fn planned_tokens(&self) -> Option<u64> {
+        let usage = usage(std::str::from_utf8(self.usage.as_deref()?).ok()?).ok()?;
+        Some(usage.input_tokens - usage.tool_tokens)
+    }
+}
+
 /// The provider's account in one vocabulary; `None` where it is of no known form or contradicts itself.
 fn usage_tokens(raw: &str) -> Option<UsageTokens> {
     let usage = usage(raw).ok()?;

@@ -1,8 +1,9 @@
 //! The usage that a provider reports for a request, in one form for all providers.
 //!
-//! `OpenAI` counts cached tokens within its prompt tokens. Anthropic counts three kinds of input apart, which add up. Gemini counts as
-//! `OpenAI` does, under other names, and its thoughts apart from the reply. Numbers that contradict each other are refused, because factors
-//! learned from them would be wrong.
+//! `OpenAI` counts cached tokens within its prompt tokens; Moonshot and `DeepSeek` tell them beside these, not in their details. Anthropic
+//! counts three kinds of input apart, which add up. Gemini counts as `OpenAI` does, under other names, and its thoughts apart from the reply;
+//! `xAI` counts reasoning apart in chat completions, and within the reply in responses. Numbers that contradict each other are refused,
+//! because factors learned from them would be wrong.
 
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ pub struct Usage {
     pub cache_write_tokens: u64,
     /// Tokens of the reply, reasoning included.
     pub output_tokens: u64,
+    /// Of the input, those that came from tools which run at the provider: no prompt can plan them.
+    pub tool_tokens: u64,
 }
 
 /// No request of today comes near.
@@ -54,27 +57,37 @@ impl Fields<'_> {
             cache_read_tokens: read,
             cache_write_tokens: write,
             output_tokens: self.get(&["output_tokens"])?,
+            tool_tokens: 0,
         })
     }
 
     /// Of chat completions, and of responses.
     fn openai(&self) -> Result<Usage> {
-        let details = ["prompt_tokens_details", "input_tokens_details"].into_iter().find_map(|key| self.0.get(key)).unwrap_or(&Value::Null);
+        let of = |keys: [&str; 2]| Fields(keys.into_iter().find_map(|key| self.0.get(key)).unwrap_or(&Value::Null));
+        let details = of(["prompt_tokens_details", "input_tokens_details"]);
+        let within = details.get(&["cached_tokens"])?;
+        let input_tokens = self.need(&["prompt_tokens", "input_tokens"])?;
+        let reply = self.get(&["completion_tokens", "output_tokens"])?;
+        let reasoning = of(["completion_tokens_details", "output_tokens_details"]).get(&["reasoning_tokens"])?;
+        let apart = self.get(&["total_tokens"])? == input_tokens + reply + reasoning;
         Ok(Usage {
-            input_tokens: self.need(&["prompt_tokens", "input_tokens"])?,
-            cache_read_tokens: Fields(details).get(&["cached_tokens"])?,
-            cache_write_tokens: Fields(details).get(&["cache_write_tokens"])?,
-            output_tokens: self.get(&["completion_tokens", "output_tokens"])?,
+            input_tokens,
+            cache_read_tokens: if within > 0 { within } else { self.get(&["cached_tokens", "prompt_cache_hit_tokens"])? },
+            cache_write_tokens: details.get(&["cache_write_tokens"])?,
+            output_tokens: if apart { reply + reasoning } else { reply },
+            tool_tokens: 0,
         })
     }
 
     fn gemini(&self) -> Result<Usage> {
         let thoughts = self.get(&["thoughtsTokenCount", "thoughts_token_count"])?;
+        let tool_tokens = self.get(&["toolUsePromptTokenCount", "tool_use_prompt_token_count"])?;
         Ok(Usage {
-            input_tokens: self.need(&["promptTokenCount", "prompt_token_count"])?,
+            input_tokens: self.need(&["promptTokenCount", "prompt_token_count"])? + tool_tokens,
             cache_read_tokens: self.get(&["cachedContentTokenCount", "cached_content_token_count"])?,
             cache_write_tokens: 0,
             output_tokens: self.get(&["candidatesTokenCount", "candidates_token_count"])? + thoughts,
+            tool_tokens,
         })
     }
 
@@ -106,15 +119,25 @@ mod tests {
 
     #[test]
     fn each_vendors_usage_is_read() {
-        let expected = Usage { input_tokens: 1_500, cache_read_tokens: 1_000, cache_write_tokens: 0, output_tokens: 70 };
+        let expected = Usage { input_tokens: 1_500, cache_read_tokens: 1_000, cache_write_tokens: 0, output_tokens: 70, tool_tokens: 0 };
         for json in [
             r#"{"prompt_tokens":1500,"completion_tokens":70,"total_tokens":1570,"prompt_tokens_details":{"cached_tokens":1000}}"#,
             r#"{"input_tokens":1500,"output_tokens":70,"input_tokens_details":{"cached_tokens":1000}}"#,
             r#"{"input_tokens":500,"cache_read_input_tokens":1000,"cache_creation_input_tokens":0,"output_tokens":70}"#,
             r#"{"promptTokenCount":1500,"cachedContentTokenCount":1000,"candidatesTokenCount":50,"thoughtsTokenCount":20}"#,
+            // Moonshot, DeepSeek, xAI, and OpenAI, which counts reasoning within the reply.
+            r#"{"prompt_tokens":1500,"completion_tokens":70,"total_tokens":1570,"cached_tokens":1000}"#,
+            r#"{"prompt_tokens":1500,"completion_tokens":70,"prompt_cache_hit_tokens":1000,"prompt_cache_miss_tokens":500,"prompt_tokens_details":null}"#,
+            r#"{"prompt_tokens":1500,"completion_tokens":7,"total_tokens":1570,"completion_tokens_details":{"reasoning_tokens":63},"prompt_tokens_details":{"cached_tokens":1000}}"#,
+            r#"{"prompt_tokens":1500,"completion_tokens":70,"total_tokens":1570,"completion_tokens_details":{"reasoning_tokens":63},"cached_tokens":1000}"#,
+            r#"{"prompt_tokens":1500,"completion_tokens":70,"completion_tokens_details":{"reasoning_tokens":0},"prompt_tokens_details":{"cached_tokens":1000}}"#,
+            r#"{"input_tokens":1500,"output_tokens":70,"total_tokens":1570,"output_tokens_details":{"reasoning_tokens":63},"input_tokens_details":{"cached_tokens":1000}}"#,
         ] {
             assert_eq!(usage(json).unwrap(), expected, "{json}");
         }
+        let searched = r#"{"promptTokenCount":100,"toolUsePromptTokenCount":5000,"candidatesTokenCount":3,"totalTokenCount":5103}"#;
+        let searched = usage(searched).unwrap();
+        assert_eq!((searched.input_tokens, searched.tool_tokens, searched.output_tokens), (5_100, 5_000, 3));
         let three = r#"{"input_tokens":7,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200,"output_tokens":null}"#;
         assert_eq!(usage(three).unwrap().input_tokens, 1_207);
         assert_eq!(usage(r#"{"prompt_tokens":5,"prompt_tokens_details":null}"#).unwrap().input_tokens, 5);
