@@ -30,7 +30,8 @@ pub(super) fn pieces(message: &Message, shape: impl Into<Shape>) -> impl Iterato
     message.parts.iter().filter_map(move |part| piece(part, shape))
 }
 
-/// The pieces inside a tool result. Only Anthropic takes more than text there, and `OpenAI`'s responses images that were counted.
+/// The pieces inside a tool result. Only Anthropic takes more than text there, and `OpenAI`'s responses images that were counted and files
+/// that it keeps.
 pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
     let shape = shape.into();
     result.parts.iter().filter_map(move |part| match (part, shape.format) {
@@ -41,6 +42,7 @@ pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> imp
         (Part::Document(Document { source: Source::Base64 { .. }, .. }), _) if shape.media.documents => {
             Some(Piece::Text("[document]".into()))
         }
+        (Part::Vendor { format: Format::Responses, raw }, Format::Responses) if name_of(raw).is_some() => Some(Piece::Vendor(raw)),
         _ => match piece(part, shape)? {
             Piece::Document(_) => Some(Piece::Text("[document]".into())),
             Piece::Vendor(_) | Piece::Beside(..) => None,
@@ -147,11 +149,18 @@ fn named(raw: &str) -> Option<Piece<'_>> {
     name_of(raw).map(|name| Piece::Text(name.into()))
 }
 
+/// How many images `OpenAI` keeps under an id, in a message and its results. Up to version 0.19.0 they had no name, which counts.
+pub(crate) fn images_by_id(message: &Message) -> usize {
+    let within = message.tool_results().flat_map(|result| &result.parts);
+    let is_kept = |part: &&Part| matches!(part, Part::Vendor { format: Format::Responses, raw } if kind_of(raw) == "input_image");
+    message.parts.iter().chain(within).filter(is_kept).count()
+}
+
 fn name_of(raw: &str) -> Option<&'static str> {
     match &*kind_of(raw) {
         "input_audio" => Some("[audio]"),
         "file" | "document" | "container_upload" | "input_file" => Some("[file]"),
-        "image" => Some("[image]"),
+        "image" | "input_image" => Some("[image]"),
         "search_result" => Some("[search result]"),
         _ => None,
     }

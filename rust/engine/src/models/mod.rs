@@ -28,7 +28,7 @@ use crate::context::image::Cost;
 use crate::context::limit::{Share, default_output, input_limit};
 use crate::context::message::RESULT_IMAGES;
 use crate::context::{self, Dialect, Fit, Framing, Message, Responses, Server, Tools};
-use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
+use crate::tokens::{CachedCounter, Counter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
 use crate::{Error, Result};
 
 /// A language model.
@@ -116,11 +116,13 @@ impl Model {
         self.framing.message_to(message.has_own().then(|| self.server()).flatten(), message, &self.counter())
     }
 
-    /// Whether a message has, or had, that count: the server may have been another, and up to version 0.18.0 parts counted that were not
-    /// sent to any.
+    /// Whether a message has, or had, that count: the server may have been another, up to version 0.18.0 parts counted that were not
+    /// sent to any, and up to 0.19.0 images by id had no name.
     #[must_use]
     pub fn counts(&self, message: &Message, cost: Cost) -> bool {
-        let counted = |server| cost == self.framing.message_to(server, message, &self.counter());
+        let names = context::images_by_id(message) as u64 * self.counter().count("[image]");
+        let nameless = Cost { tokens: cost.tokens + names, ..cost };
+        let counted = |server| [cost, nameless].contains(&self.framing.message_to(server, message, &self.counter()));
         let of = |dialect| move |responses| Server { dialect, responses };
         let known = || dialects().iter().flat_map(|dialect| RESPONSES.map(of(dialect)));
         counted(None) || message.has_own() && known().any(|server| counted(Some(server)))
@@ -263,6 +265,23 @@ mod tests {
         assert_eq!((kept("start"), kept("end")), ("one", " three"));
         assert_eq!(model.count_text("one two three"), 3);
         assert!(Keep::parse("middle").is_err());
+    }
+
+    #[test]
+    fn an_image_by_id_counts_its_name() {
+        let read = |raw: &str| Message::parse_whole(raw.as_bytes(), None, context::Arguments::Keep).unwrap();
+        let said = read(r#"{"role":"user","content":[{"type":"input_image","file_id":"file-1"}]}"#);
+        let shot = read(r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","file_id":"file-1"}]}"#);
+        for name in ["gpt-5", "kimi-k3", "claude-sonnet-5"] {
+            let model = Model::named(name).unwrap();
+            let name_tokens = model.counter().count("[image]");
+            for message in [&said, &shot] {
+                let now = model.cost(message);
+                let before = Cost { tokens: now.tokens - name_tokens, ..now };
+                assert!(model.counts(message, now) && model.counts(message, before), "{name}: stored counts hold");
+                assert!(!model.counts(message, Cost { tokens: now.tokens + 1, ..now }));
+            }
+        }
     }
 
     #[test]

@@ -351,6 +351,34 @@ fn items_of_openais_own_go_to_its_models() {
 }
 
 #[test]
+fn a_file_by_id_goes_back_to_openai_and_is_named_elsewhere() {
+    let sent = |parts: &str, of_result: bool, format: Format| {
+        let mut session = Session::new(1, 5_000, Budget::default(), true);
+        if of_result {
+            session.add(Message::text(Role::User, "look"));
+            session.add(parse(r#"{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}"#));
+            session.add(parse(&format!(r#"{{"type":"function_call_output","call_id":"c1","output":[{parts}]}}"#)));
+        } else {
+            session.add(parse(&format!(r#"{{"role":"user","content":[{parts}]}}"#)));
+        }
+        let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+        String::from_utf8(render::to_json(&prompt, format, OPTIONS)).unwrap()
+    };
+    for (kind, name) in [("input_image", "[image]"), ("input_file", "[file]")] {
+        let part = format!(r#"{{"type":"{kind}","file_id":"file-1"}}"#);
+        let mixed = format!(r#"{{"type":"input_text","text":"page"}},{part}"#);
+        for of_result in [false, true] {
+            let back = sent(&mixed, of_result, Format::Responses);
+            assert!(back.contains(&format!("[{mixed}]")), "{back}");
+            for format in [Format::OpenAi, Format::Anthropic, Format::Gemini] {
+                let body = sent(&part, of_result, format);
+                assert!(body.contains(name) && !body.contains("file-1") && !body.contains("Nothing was said"), "{body}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_file_of_gemini_keeps_its_type() {
     let raw =
         r#"{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x.org/files/abc"}},{"text":"what is it?"}]}"#;

@@ -251,7 +251,7 @@ fn say_output(out: &mut impl Parts, result: &ToolResult, custom: bool, items: &I
         say_type(out, if custom { "custom_tool_call_output" } else { "function_call_output" });
         out.field("call_id", &IDS.id(&result.call_id));
         let pieces: Vec<Piece<'_>> = result_pieces(result, items.shape).collect();
-        if pieces.iter().any(|piece| matches!(piece, Piece::Image(_))) {
+        if pieces.iter().any(|piece| matches!(piece, Piece::Image(_) | Piece::Vendor(_))) {
             out.key("output");
             out.list(|out| pieces.iter().for_each(|piece| say_part(out, piece)));
         } else {
