@@ -187,14 +187,20 @@ fn tool(raw: &str, at: &str) -> Result<Tool> {
     }
     let kind = object.text("type", place)?.ok_or_else(|| place.error("a tool must have a form that a provider takes", raw, FORMS))?;
     let format = match (&*kind, object.get("name")) {
-        ("custom", Some(_)) => Format::Responses,
-        (_, Some(_)) => Format::Anthropic,
+        ("custom" | "namespace", Some(_)) => Format::Responses,
+        ("mcp_toolset", _) | (_, Some(_)) => Format::Anthropic,
+        (kind, None) if is_dated(kind) => Format::Anthropic,
         (_, None) => Format::OpenAi,
     };
     if kind == "function" {
         return Err(place.wrong("function", "must be present and an object", "nothing"));
     }
     Ok(Tool { format, given: raw.into(), function: None })
+}
+
+/// Whether a type has the day of its version, as Anthropic's have: `computer_toolset_20260801`.
+fn is_dated(kind: &str) -> bool {
+    kind.rsplit_once('_').is_some_and(|(_, day)| day.len() == 8 && day.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Function {
@@ -255,10 +261,14 @@ mod tests {
     fn a_vendors_own_tool_has_its_format() {
         for (raw, format) in [
             (r#"{"type":"custom","name":"grep","description":"x"}"#, Format::Responses),
+            (r#"{"type":"namespace","name":"crm","description":"d","tools":[]}"#, Format::Responses),
             (r#"{"type":"custom","custom":{"name":"grep"}}"#, Format::OpenAi),
             (r#"{"type":"custom","name":"grep","input_schema":{}}"#, Format::Anthropic),
             (r#"{"type":"web_search_20250305","name":"web_search"}"#, Format::Anthropic),
             (r#"{"type":"web_search"}"#, Format::OpenAi),
+            (r#"{"type":"web_search_preview_2025_03_11"}"#, Format::OpenAi),
+            (r#"{"type":"mcp_toolset","mcp_server_name":"x"}"#, Format::Anthropic),
+            (r#"{"type":"computer_toolset_20260801"}"#, Format::Anthropic),
             (r#"{"google_search":{}}"#, Format::Gemini),
             (r#"{"urlContext":{},"codeExecution":{},"googleMaps":null}"#, Format::Gemini),
         ] {

@@ -2,6 +2,7 @@
 
 mod cache;
 pub(crate) mod recount;
+mod servers;
 pub(super) mod session;
 mod shapes;
 mod tight;

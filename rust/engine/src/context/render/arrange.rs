@@ -12,6 +12,7 @@ use super::super::lower::{Piece, pieces, takes};
 use super::super::message::{Message, Role, Shape, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
+use super::openai::is_openais;
 use super::rounds::{Step, steps};
 use super::{GO_ON, NOTHING_YET, beginning};
 
@@ -53,9 +54,15 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The messages of segments, with what a server takes of models' own parts; else as `OpenAI` takes them.
+/// The messages of segments, with what a server takes of models' own parts; else as `OpenAI` takes them. A refusal is a text where another
+/// server is asked.
 pub(super) fn entries<'a>(segments: &'a [Segment], shape: Shape, dialect: Option<&Dialect>) -> Vec<Entry<'a>> {
-    let own = |message: &'a Message| pieces(message, shape).filter(|piece| takes(piece, dialect)).collect();
+    let refuses = is_openais(dialect);
+    let said = move |piece| match piece {
+        Piece::Refusal(text) if !refuses => Piece::Text(text.into()),
+        piece => piece,
+    };
+    let own = |message: &'a Message| pieces(message, shape).filter(|piece| takes(piece, dialect)).map(said).collect();
     let mut entries = Vec::with_capacity(segments.len());
     let mut block = None;
     for step in steps(segments) {

@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 
 use super::super::dialect::{Dialect, called};
-use super::super::lower::{Piece, result_pieces};
+use super::super::image::ImageRule;
+use super::super::json;
+use super::super::lower::{Piece, kind_of, result_pieces};
 use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall, value_beside};
 use super::super::prompt::Prompt;
 use super::super::segment::{self, Segment};
@@ -24,8 +26,9 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
         Some(dialect) => arrange::arranged(prompt, shape, dialect),
         None => arrange::entries(&prompt.segments, shape, None),
     };
+    let server = Asked { dialect: options.dialect, checks_signatures: matches!(prompt.images, ImageRule::GeminiResolution) };
     out.map(|out| {
-        say_segments(out, &prompt.segments, &entries, shape, options);
+        say_segments(out, &prompt.segments, &entries, shape, options.model, server);
         out.key(options.dialect.map_or("max_completion_tokens", |dialect| &*dialect.output_parameter));
         out.json(&prompt.max_output_tokens.to_string());
         if options.stream {
@@ -44,25 +47,65 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
 pub fn openai_prefix(segments: &[Segment], model: Option<&str>, shape: Shape) -> Vec<u8> {
     let shape = Shape { format: FORMAT, ..shape };
     let entries = arrange::entries(segments, shape, None);
-    let options = RequestOptions::new(model, false);
-    let mut body = Body::of(segments, |out| out.map(|out| say_segments(out, segments, &entries, shape, options)));
+    let server = Asked { dialect: None, checks_signatures: false };
+    let mut body = Body::of(segments, |out| out.map(|out| say_segments(out, segments, &entries, shape, model, server)));
     body.truncate(body.len() - "]}".len());
     body
 }
 
-fn say_segments(out: &mut impl Parts, segments: &[Segment], entries: &[Entry<'_>], shape: Shape, options: RequestOptions<'_>) {
-    if let Some(model) = options.model {
+/// The server that is asked.
+#[derive(Clone, Copy)]
+struct Asked {
+    dialect: Option<&'static Dialect>,
+    /// Its model checks the signatures of calls.
+    checks_signatures: bool,
+}
+
+impl Asked {
+    /// Whether it takes a tool that it runs itself. The types of `OpenAI`'s are refused elsewhere, and types that are not known here may be
+    /// anybody's.
+    fn runs(self, tool: &Tool) -> bool {
+        let runs = |kind: &str| kind == "code_interpreter" && self.dialect.is_some_and(|dialect| &*dialect.name == "groq");
+        tool.format == FORMAT && (is_openais(self.dialect) || openais_type(&tool.given).is_none_or(|kind| runs(&kind)))
+    }
+}
+
+/// Types of tools that `OpenAI` runs, or that its models alone call. Source: `OpenAI` API reference, "Create a model response", `tools`.
+const OPENAIS: [&str; 12] = [
+    "apply_patch",
+    "code_interpreter",
+    "computer",
+    "computer_use_preview",
+    "file_search",
+    "image_generation",
+    "local_shell",
+    "mcp",
+    "namespace",
+    "programmatic_tool_calling",
+    "shell",
+    "tool_search",
+];
+
+/// The type of a tool that is `OpenAI`'s. Z.AI has some of these names, and puts what it wants to know under the same name.
+fn openais_type(tool: &str) -> Option<Cow<'_, str>> {
+    let (kind, object) = (kind_of(tool), json::object(tool)?);
+    let is_known = OPENAIS.contains(&&*kind) || kind.starts_with("web_search");
+    (kind == "custom" || is_known && object.get(&kind).is_none()).then_some(kind)
+}
+
+fn say_segments(out: &mut impl Parts, segments: &[Segment], entries: &[Entry<'_>], shape: Shape, model: Option<&str>, server: Asked) {
+    if let Some(model) = model {
         out.field("model", model);
     }
     if let Some(Segment { body: segment::Body::Tools(tools), .. }) = segments.first() {
-        say_tools(out, &tools.tools.tools);
+        say_tools(out, &tools.tools.tools, server);
     }
     out.key("messages");
-    out.list(|out| entries.iter().for_each(|entry| say_entry(out, entry, shape, options.dialect)));
+    out.list(|out| entries.iter().for_each(|entry| say_entry(out, entry, shape, server)));
 }
 
-fn say_tools(out: &mut impl Parts, tools: &[Tool]) {
-    let mut sent = tools.iter().filter(|tool| tool.function.is_some() || tool.format == FORMAT).peekable();
+fn say_tools(out: &mut impl Parts, tools: &[Tool], server: Asked) {
+    let mut sent = tools.iter().filter(|tool| tool.function.is_some() || server.runs(tool)).peekable();
     if sent.peek().is_none() {
         return;
     }
@@ -90,7 +133,8 @@ fn say_function(out: &mut impl Parts, function: &Function) {
     });
 }
 
-fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Option<&Dialect>) {
+fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, server: Asked) {
+    let dialect = server.dialect;
     out.map(|out| {
         out.key("role");
         out.word(entry.role().name());
@@ -109,7 +153,7 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
                     out.key("reasoning_content");
                     out.json(thinking);
                 }
-                say_calls(out, pieces, dialect);
+                say_calls(out, pieces, server);
             }
         }
     });
@@ -179,7 +223,12 @@ fn say_file(out: &mut impl Parts, document: &Document) {
     });
 }
 
-fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
+/// Says that a call has no signature because another model made it. Google documents the word.
+const UNSIGNED: &str = "{\"google\":{\"thought_signature\":\"skip_thought_signature_validator\"}}";
+
+fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], server: Asked) {
+    // The first call of a message is the one that must be signed.
+    let signs = server.checks_signatures && server.dialect.is_some_and(|dialect| dialect.wants("extra_content"));
     let signed = |at: usize| pieces.get(at + 1).and_then(|piece| beside_as(piece, "extra_content"));
     let call = |(at, piece)| if let &Piece::Call(call) = piece { Some((call, signed(at))) } else { None };
     let mut calls = pieces.iter().enumerate().filter_map(call).peekable();
@@ -187,7 +236,11 @@ fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialec
         return;
     }
     out.key("tool_calls");
-    out.list(|out| calls.for_each(|(call, signed)| say_call(out, call, signed, dialect)));
+    out.list(|out| {
+        for (number, (call, signed)) in calls.enumerate() {
+            say_call(out, call, signed.or((signs && number == 0).then_some(UNSIGNED)), server.dialect);
+        }
+    });
 }
 
 /// The JSON of a message's thinking, or of what a server takes in its place; none where it is empty and nobody asks for it.
@@ -225,7 +278,7 @@ fn say_call(out: &mut impl Parts, call: &ToolCall, signed: Option<&str>, dialect
 
 /// `OpenAI`'s own server is asked, which refuses a speaker's name with anything but letters, digits, `_` and `-`. Others leave names to the
 /// model's template.
-fn is_openais(dialect: Option<&Dialect>) -> bool {
+pub(super) fn is_openais(dialect: Option<&Dialect>) -> bool {
     dialect.is_none_or(|dialect| &*dialect.name == "openai")
 }
 
