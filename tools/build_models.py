@@ -117,10 +117,18 @@ FAMILIES = [
     ),
     Family(
         "anthropic",
-        same("claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-5", "claude-opus-5", "claude-fable-5", "claude-mythos-5")
-        | same("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-mythos-5-1"),
+        same("claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-5", "claude-opus-5", "claude-fable-5", "claude-mythos-5"),
         factor=2_500,
         cache_min=1_024,
+        **CLAUDE,
+    ),
+    # Claude docs, "Preserved thinking": from Fable 5.1 on, thinking behind a message that changed is refused. The table does not say so.
+    Family(
+        "anthropic",
+        same("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-mythos-5-1"),
+        factor=2_500,
+        cache_min=1_024,
+        capabilities=("preserved_thinking",),
         **CLAUDE,
     ),
     Family(

@@ -245,7 +245,8 @@ _BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
             ),
             (
                 "bad_request",
-                r"tool call id was .{0,400} but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter",
+                r"tool call id was .{0,400} but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter"
+                r"|invalid `?signature`? in `?thinking`? block",
             ),
         ],
     )
