@@ -13,6 +13,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
+import memspan
 from memspan import dialects
 
 CHAT_FIELDS = {
@@ -36,12 +37,12 @@ CHAT_MESSAGES = {
     "assistant": {"role", "content", "name", "tool_calls", "refusal", "audio"},
     "tool": {"role", "content", "tool_call_id"},
 }
-CHAT_PARTS = {"text": {"text"}, "image_url": {"image_url"}, "file": {"file"}, "input_audio": {"input_audio"}, "refusal": {"refusal"}}
+CHAT_PARTS = {"text": {"text"}, "image_url": {"image_url"}, "file": {"file"}, "input_audio": {"input_audio"}}
 ANTHROPIC_BLOCKS = {
     "text": {"text", "cache_control", "citations"},
     "image": {"source", "cache_control"},
     "document": {"source", "title", "context", "citations", "cache_control"},
-    "tool_use": {"id", "name", "input", "cache_control"},
+    "tool_use": {"id", "name", "input", "caller", "cache_control"},
     "tool_result": {"tool_use_id", "content", "is_error", "cache_control"},
     "thinking": {"thinking", "signature"},
     "redacted_thinking": {"data"},
@@ -74,6 +75,9 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return f"Extra inputs are not permitted: {sorted(unknown | wrong & set(body))}"
     if body.get("stream_options") and not rules.stream_usage:
         return "Extra inputs are not permitted: ['stream_options']"
+    kinds = {"function", "custom"} if name == "openai" else {"function"}
+    if strange := [tool["type"] for tool in body.get("tools", ()) if tool["type"] not in kinds]:
+        return f"Invalid value: '{strange[0]}'. Supported values are: {sorted(kinds)}"
     if not all(_NAMES.fullmatch(tool[tool["type"]]["name"]) for tool in body.get("tools", ())):
         return "Invalid 'tools[0].function.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
     messages = body["messages"]
@@ -96,10 +100,14 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return "Conversation roles must alternate user/assistant/user/assistant/..."
     if body[rules.output_parameter] < 1:
         return f"{rules.output_parameter} must be at least 1"
-    if strange := [found for message in messages if (found := _unknown_in_chat(message, {*rules.sent_back}))]:
+    own = {*rules.sent_back, "refusal"} if name == "openai" else {*rules.sent_back}
+    if strange := [found for message in messages if (found := _unknown_in_chat(message, own))]:
         return f"Extra inputs are not permitted: {strange[0]}"
     if silent := [number for number, message in enumerate(messages) if message.get("tool_calls") and _lacks_thinking(message, name)]:
         return f"Missing `reasoning_content` field in the assistant message at message index {silent[0]}."
+    first = [message["tool_calls"][0] for message in messages if message.get("tool_calls")]
+    if name == "gemini" and "gemini-3" in body["model"] and not all(call.get("extra_content") for call in first):
+        return "Function call is missing a thought_signature in functionCall parts."
     if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
         return f"Failed to parse tool call arguments as JSON: {torn[0]}"
     return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"), name)
@@ -113,6 +121,10 @@ def _lacks_thinking(message: dict[str, Any], name: str) -> bool:
 def _is_picture(url: str) -> bool:
     found = _DATA_URL.match(url)
     return not url.startswith("data:") if found is None else "svg" not in found[1]
+
+
+def _is_kept(part: dict[str, Any]) -> bool:
+    return set(part) == {"type", "file_id"}
 
 
 def _unknown_in_chat(message: dict[str, Any], own: set[str]) -> set[str]:
@@ -288,7 +300,7 @@ def _anthropics_medium(block: dict[str, Any]) -> str | None:
 def _wrong_in_output(parts: list[dict[str, Any]]) -> str | None:
     if strange := {part["type"] for part in parts} - {"input_text", "input_image", "input_file"}:
         return f"Invalid value: '{min(strange)}'. Supported values are: 'input_text', 'input_image', and 'input_file'."
-    if not parts or any(part["type"] == "input_image" and not _is_picture(part["image_url"]) for part in parts):
+    if not parts or any(part["type"] == "input_image" and not _is_kept(part) and not _is_picture(part["image_url"]) for part in parts):
         return "The image data you provided does not represent a valid image."
     return None
 
@@ -298,13 +310,17 @@ def responses(body: dict[str, Any]) -> str | None:
     unknown = set(body) - RESPONSES_FIELDS
     if unknown:
         return f"Unknown parameter: {sorted(unknown)}"
-    if not all(_NAMES.fullmatch(tool["name"]) for tool in body.get("tools", ())):
+    if not all(_NAMES.fullmatch(tool["name"]) for tool in body.get("tools", ()) if tool["type"] in {"function", "custom"}):
         return "Invalid 'tools[0].name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
     if not body["input"]:
         return "Missing required parameter: 'input'."
     open_calls, reasoning = list[str](), False
+    known = memspan.models[body["model"]] if body["model"] in memspan.models else None
+    reasons = known is None or (known.vendor == "openai" and "reasoning" in known.capabilities)
     for item in body["input"]:
         kind = item["type"]
+        if kind == "reasoning" and not reasons:
+            return "Reasoning input items can only be provided to a reasoning or computer use model. Remove reasoning items from your input and try again."
         if unknown := set(item) - RESPONSES_ITEMS[kind] - {"type"}:
             return f"Unknown parameter: 'input[0].{min(unknown)}'."
         if kind in {"function_call_output", "custom_tool_call_output"}:
@@ -333,7 +349,7 @@ def responses(body: dict[str, Any]) -> str | None:
             if item["content"] == []:
                 return "Invalid 'content': empty array"
             parts = item["content"] if isinstance(item["content"], list) else []
-            if any(part["type"] == "input_image" and not _is_picture(part["image_url"]) for part in parts):
+            if any(part["type"] == "input_image" and not _is_kept(part) and not _is_picture(part["image_url"]) for part in parts):
                 return "The image data you provided does not represent a valid image."
     return f"No tool output found for function call {open_calls[0]}." if open_calls else None
 
