@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import memspan
 import pytest
 from tests.vendors import rules
+
+import memspan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,8 @@ def test_no_request_behind_a_switch_is_refused(user: memspan.Scope, model: str) 
         None,
     )
     said = json.dumps(prompt.to_openai()["messages"])
-    assert said.count("[image]") >= 11 and "(Nothing was said yet.)" not in said
+    assert said.count("[image]") >= 11
+    assert "(Nothing was said yet.)" not in said
     sent = sum(item["type"] == "reasoning" for item in responses["input"])
     assert sent == (5 if model == "gpt-5" else 0)
     counted = sum(row.tokens or 0 for row in prompt.explain() if row.included)

@@ -245,9 +245,9 @@ _BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
             ),
             (
                 "bad_request",
-                r"tool call id was .{0,400} but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter"
-                r"|invalid `?signature`? in `?thinking`? block",
+                r"tool call id was .{0,400} but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter",
             ),
+            ("bad_request", r"invalid `?signature`? in `?thinking`? block"),
         ],
     )
 )

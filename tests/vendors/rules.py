@@ -315,7 +315,7 @@ def responses(body: dict[str, Any]) -> str | None:
     if not body["input"]:
         return "Missing required parameter: 'input'."
     open_calls, reasoning = list[str](), False
-    known = memspan.models[body["model"]] if body["model"] in memspan.models else None
+    known = memspan.models.get(body["model"])
     reasons = known is None or (known.vendor == "openai" and "reasoning" in known.capabilities)
     for item in body["input"]:
         kind = item["type"]

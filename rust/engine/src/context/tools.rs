@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_schema_of_geminis_means_the_same_as_json_schema() {
         for (given, sent) in [
-            // What `model_dump` of Python's SDK leaves empty.
+            // `model_dump` of Python's SDK has every keyword.
             (
                 r#"{"type":"OBJECT","any_of":null,"default":null,"properties":{"a":{"type":"STRING","enum":null,"nullable":null}},"required":null}"#,
                 r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,

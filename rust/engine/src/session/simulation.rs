@@ -304,7 +304,7 @@ fn a_larger_prior_is_not_held_down_by_bills_of_the_one_before() {
     assert!(larger.total_tokens >= larger.counted_tokens * 24 / 10, "{} of {}", larger.total_tokens, larger.counted_tokens);
 }
 
-/// What Google's search brought into the request was billed, and no prompt can plan it.
+/// Google's search brings tokens into the request that are billed, and that no prompt can plan.
 #[test]
 fn tokens_of_a_providers_tools_are_billed_and_teach_nothing() {
     let folder = Folder::new();

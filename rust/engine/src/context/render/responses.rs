@@ -70,7 +70,7 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
 
 struct Items<'a> {
     shape: Shape,
-    /// What the model is sent of other parts than texts and calls.
+    /// The other parts than texts and calls that the model is sent.
     takes: Responses,
     tools: Vec<&'a Tool>,
     input: Vec<Item<'a>>,
