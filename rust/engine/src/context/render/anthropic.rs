@@ -221,8 +221,8 @@ impl<'a> Turn<'a> {
 /// stands in it.
 fn keeps_order(message: &Message) -> bool {
     let is_own = |part: &Part| matches!(part, Part::Vendor { format: Format::Anthropic, .. });
-    let behind = message.parts.iter().skip_while(|part| !matches!(part, Part::ToolCall(_)));
-    message.parts.iter().any(is_own) && behind.into_iter().any(|part| is_own(part) || matches!(part, Part::Text(_)))
+    let mut behind = message.parts.iter().skip_while(|part| !matches!(part, Part::ToolCall(_)));
+    message.parts.iter().any(is_own) && behind.any(|part| is_own(part) || matches!(part, Part::Text(_)))
 }
 
 /// The field that goes back with a block, which stands behind it.

@@ -57,9 +57,9 @@ impl<'a> Entry<'a> {
 /// The messages of segments, with what a server takes of models' own parts; else as `OpenAI` takes them. A refusal is a text where another
 /// server is asked.
 pub(super) fn entries<'a>(segments: &'a [Segment], shape: Shape, dialect: Option<&Dialect>) -> Vec<Entry<'a>> {
-    let refuses = is_openais(dialect);
+    let takes_refusals = is_openais(dialect);
     let said = move |piece| match piece {
-        Piece::Refusal(text) if !refuses => Piece::Text(text.into()),
+        Piece::Refusal(text) if !takes_refusals => Piece::Text(text.into()),
         piece => piece,
     };
     let own = |message: &'a Message| pieces(message, shape).filter(|piece| takes(piece, dialect)).map(said).collect();
