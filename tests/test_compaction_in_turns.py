@@ -130,6 +130,42 @@ def test_prompts_only_grow_between_two_compactions(memspan_engine: memspan.Engin
     assert 1 < len(epochs) < 20
 
 
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-4-5"])
+@pytest.mark.parametrize("taken_back", ["rewind", "fork", "fork behind a switch"])
+def test_a_turn_that_is_taken_back_to_its_summary_keeps_its_request(memspan_engine: memspan.Engine, model: str, taken_back: str) -> None:
+    """Prompts said nothing but "(Nothing was said yet.)" there."""
+    budget = memspan.Budget(max_input_tokens=3_000, compact=DUE)
+    session = memspan_engine.user("u").session("s", model=model, budget=budget)
+    work(session, 30, seeded(6))
+    if taken_back == "fork behind a switch":
+        session.switch_model("gemini-2.5-pro")
+    summary = session.summary
+    assert summary is not None
+    boundary = summary.covers.stop
+    if taken_back == "rewind":
+        session.rewind(boundary)
+    else:
+        session = session.fork("copy", at=boundary)
+    prompt = session.assemble()
+    messages = prompt.to_openai()["messages"]
+    assert [message["role"] for message in messages] == ["system", "user", "user"]
+    assert messages[1]["content"] == TASK
+    assert f"Rounds 1 to {boundary // 2} of this turn are not shown" in messages[2]["content"]
+    first = prompt.to_anthropic()["messages"][0]
+    assert first["role"] == "user"
+    assert TASK in str(first)
+    assert sum(row.tokens for row in prompt.sections) == prompt.total_tokens
+    session.add_response(openai_response("Going on.", tool_calls=[("next", "read_file", {})]), prompt=prompt)
+    again = session.turns[-1].prompt
+    assert again is not None
+    assert again.text == prompt.text
+    session.add({"role": "tool", "tool_call_id": "next", "content": "ok"})
+    later = session.assemble()
+    check_pairs(later)
+    assert later.shared_prefix(prompt).tokens >= prompt.prefix_tokens
+    assert not memspan_engine.check().findings
+
+
 def test_without_an_older_round_nothing_is_due(memspan_engine: memspan.Engine) -> None:
     session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=2_000, compact=DUE))
     session.add({"role": "user", "content": TASK + " " + noise(seeded(5), 1_400)})

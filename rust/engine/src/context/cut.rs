@@ -11,7 +11,7 @@
 //! that, the beginning and the end are shown. So the answer that the user refers to next is there, however much came before it.
 //!
 //! A compaction may end inside of a turn: the origin is one of its rounds then. Its user message stays before that round, whatever the
-//! summary says of it, and its tokens count as stored ones.
+//! summary says of it, and its tokens count as stored ones. It stays where the messages behind the origin were taken back, too.
 //!
 //! The start is found by galloping back from the newest turn over the stored sums: O(log window) look-ups. It does not know
 //! what the volatile sections hold, and must not: the prefix would depend on it.
@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::history::{History, Stored};
-use super::turns::opens_round;
+use super::turns::{is_answered, opens_round};
 use crate::Result;
 
 /// The numbers of the rule.
@@ -88,7 +88,7 @@ impl Grid {
     pub fn window(&self, history: &dyn History, pending: u64) -> Result<Window> {
         let end = history.messages();
         if end <= self.origin {
-            return Ok(self.empty(history.turns()));
+            return self.before_origin(history, pending);
         }
         let base = history.tokens_before(self.origin)?;
         let total = history.tokens_before(end)? + pending;
@@ -166,6 +166,21 @@ impl Grid {
         (steps, steps.saturating_mul(self.step))
     }
 
+    /// The window of a transcript that ends at the origin: the user message of a turn that was compacted to its last round, and has no
+    /// answer. Else it is empty.
+    fn before_origin(&self, history: &dyn History, pending: u64) -> Result<Window> {
+        let end = history.messages();
+        let newest = history.turns().checked_sub(1).filter(|_| self.keeps_heads && end == self.origin);
+        let Some(turn) = newest else { return Ok(self.empty(history.turns())) };
+        let head = head_of(history, history.turn_start(turn)?, end)?;
+        if head.is_empty() || is_answered(history, end)? {
+            return Ok(self.empty(history.turns()));
+        }
+        let tokens = tokens_of(history, &head)? + pending;
+        let cut = Cut { start: head.start, resume: (head.end < end).then_some(end), shortened: false };
+        Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, end..end], tokens, stored_tokens: tokens, rounds: None })
+    }
+
     fn empty(&self, turns: u64) -> Window {
         let cut = Cut { start: self.origin, ..Cut::default() };
         let none = self.origin..self.origin;
@@ -229,7 +244,15 @@ pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(
 
 /// Tokens of the messages of a range.
 pub(crate) fn tokens_of(history: &dyn History, range: &Range<u64>) -> Result<u64> {
-    if range.is_empty() { Ok(0) } else { Ok(history.tokens_before(range.end)? - history.tokens_before(range.start)?) }
+    if range.is_empty() {
+        return Ok(0);
+    }
+    let (before, until) = (history.tokens_before(range.start)?, history.tokens_before(range.end)?);
+    if until > before {
+        return Ok(until - before);
+    }
+    // Version 0.19.0 counted a session that was taken back to its origin from there on, and not what stands before it.
+    range.clone().map(|index| Ok(history.message(index)?.cost.tokens)).sum()
 }
 
 /// The user message of the turn that starts at `start`, with what follows it before the first round.

@@ -242,6 +242,35 @@ fn a_turn_that_was_compacted_in_part_keeps_its_user_message() {
 }
 
 #[test]
+fn a_turn_that_goes_on_keeps_its_user_message_where_nothing_stands_behind_the_origin() {
+    let mut history = Transcript::default();
+    push(&mut history, Message::text(Role::User, "before"));
+    push(&mut history, Message::text(Role::Assistant, "done"));
+    let grid = |history: &Transcript, keeps_heads| {
+        let grid = Grid { origin: history.messages(), grant: 400, step: 100, rounds: 1, parts_turns: true, keeps_heads };
+        grid.window(history, 0).unwrap()
+    };
+    assert_eq!(grid(&history, true), grid(&history, false), "it was answered");
+    assert_eq!(grid(&history, true).tokens, 0);
+    push(&mut history, Message::text(Role::User, "fix it"));
+    let window = grid(&history, true);
+    assert_eq!((window.cut, window.parts), (Cut { start: 2, ..Cut::default() }, [2..3, 3..3]));
+    for round in 0..3 {
+        push(&mut history, call(&format!("r{round}")));
+        push(&mut history, Message::tool_result(&format!("r{round}"), &words(60), false));
+    }
+    let (window, end) = (grid(&history, true), history.messages());
+    assert_eq!((window.cut.start, window.cut.resume, window.first_turn), (2, Some(end), 1));
+    assert_eq!((window.left_out(), window.parts), (3..end, [2..3, end..end]));
+    assert_eq!(window.tokens, tokens_of(&history, &(2..3)).unwrap());
+    assert!(grid(&history, false).parts.iter().all(Range::is_empty), "as in epochs of older renderers");
+    // The next round stands behind it, and the window begins alike.
+    let origin = Grid { origin: end, grant: 400, step: 100, rounds: 1, parts_turns: true, keeps_heads: true };
+    push(&mut history, call("next"));
+    assert_eq!(origin.window(&history, 0).unwrap().cut, window.cut);
+}
+
+#[test]
 fn windows_with_the_same_cut_begin_alike_however_they_grow() {
     let (mut random, mut alike, mut turned) = (Random::new(13), 0, 0);
     for _ in 0..400 {

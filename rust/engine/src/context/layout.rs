@@ -105,17 +105,27 @@ impl Layout<'_> {
                 Some(squeezed) => Arc::clone(squeezed),
                 None => self.history.message(index)?,
             };
-            if let Some(line) = self.window.rounds.as_ref().filter(|_| index == self.window.parts[1].start) {
-                self.close_calls(&mut walk, laid);
-                let body = Body::Message(None, Arc::clone(line));
-                laid.segments.push(Segment { kind: SegmentKind::Message, tokens: line.cost.tokens, body });
+            if index == self.window.parts[1].start {
+                self.lay_line(&mut walk, laid);
             }
             self.enter_turn(index, &mut walk, laid)?;
             self.lay_message(index, stored, &mut walk, laid)?;
         }
+        if self.window.parts[1].is_empty() {
+            self.lay_line(&mut walk, laid);
+        }
         laid.marks.end = laid.segments.len();
         self.close_calls(&mut walk, laid);
         Ok(())
+    }
+
+    /// The line that stands for rounds which are left out, where there is one.
+    fn lay_line(&self, walk: &mut Walk, laid: &mut Laid) {
+        if let Some(line) = &self.window.rounds {
+            self.close_calls(walk, laid);
+            let body = Body::Message(None, Arc::clone(line));
+            laid.segments.push(Segment { kind: SegmentKind::Message, tokens: line.cost.tokens, body });
+        }
     }
 
     /// Notes where turns begin.

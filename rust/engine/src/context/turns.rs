@@ -210,7 +210,7 @@ impl Tally {
 }
 
 /// Whether an assistant message without calls stands behind the last user message before `at`. Reads the messages of a turn.
-pub(super) fn is_answered<H: History + ?Sized>(history: &H, at: u64) -> Result<bool> {
+pub(crate) fn is_answered<H: History + ?Sized>(history: &H, at: u64) -> Result<bool> {
     for index in (0..at).rev() {
         let stored = history.message(index)?;
         if stored.message.opens_turn() || answers_turn(&stored.message) {

@@ -365,7 +365,7 @@ impl Session<'_> {
             let limit = limit_kept(&*writer.pages, place, &writer.record, &writer.epoch, &writer.fixed()?, &writer.view())?;
             let version = put(&mut writer, &made)?;
             writer.begin(Reason::Compacted, boundary)?;
-            if let Some(limit) = limit {
+            if let Some(limit) = limit.filter(|_| writer.record.state != SessionState::Ended) {
                 check_fits(&*writer.pages, &writer.record, &writer.epoch, &writer.fixed()?, &writer.view(), limit)?;
             }
             let tokens = (before, writer.shown_tokens()?);

@@ -16,7 +16,7 @@ use crate::compaction::{Line, Section, Summary};
 use crate::context::{Epoch, Fixed, History, Opening, Reason};
 use crate::error::Field;
 use crate::models::Model;
-use crate::session::record::SessionRecord;
+use crate::session::record::{SessionRecord, SessionState};
 use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
@@ -104,7 +104,9 @@ impl Session<'_> {
             fitting(wanted, least, |tokens| self.check_compacted(pages, status, (boundary, &stand_in(tokens, boundary)), limit, now))
         };
         if let Some(limit) = limit_kept(pages, place, record, &status.epoch, &fixed, &view)? {
-            return most(limit, least_of(wanted));
+            // A session that ended has no next message.
+            let least = Some(least_of(wanted)).filter(|_| record.state == SessionState::Ended);
+            return Ok(most(limit, least_of(wanted))?.or(least));
         }
         let within = most(limit_in_force(pages, place, record, &status.epoch.model)?, 1)?;
         Ok(within.or(most(u64::MAX, 1)?).or(Some(wanted)))

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::call::{Call, SentPrompt, Shown, shown};
 use crate::Result;
+use crate::context::explain::SectionUse;
+use crate::context::limit::section;
 use crate::context::{Inputs, Prompt, Volatile, compose};
 use crate::scope::Scope;
 use crate::session::key::{SessionKey, cache_key};
@@ -94,7 +96,11 @@ fn again<P: Pages>(
     let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens, is_answered: !sent.carried };
     let view = View::new(pages, place, extent, epoch, Arc::default(), now);
     let factor = sent.factor.unwrap_or(epoch.epoch.factor);
-    let cut_by = crate::context::Epoch { factor, ..epoch.epoch.clone() };
+    // A prompt of version 0.19.0 shows nothing of a turn that was taken back to the end of its summary. A later one shows its user message.
+    let is_of_history = |uses: &&SectionUse| [section::HISTORY, section::TURN].contains(&&*uses.name);
+    let shows_none = sent.messages == epoch.epoch.origin && sent.sections.iter().filter(is_of_history).all(|uses| uses.items == 0);
+    let origin = epoch.epoch.origin + u64::from(shows_none);
+    let cut_by = crate::context::Epoch { factor, origin, ..epoch.epoch.clone() };
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),

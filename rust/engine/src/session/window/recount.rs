@@ -5,6 +5,7 @@
 
 use crate::Result;
 use crate::context::cut::origin_within;
+use crate::context::turns::is_answered;
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
 use crate::session::stored_epoch::StoredEpoch;
@@ -39,8 +40,9 @@ struct Recounted {
 /// The messages that a history grant of `grant` tokens keeps with `model`; none before message `least`, for which a summary stands.
 pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Kept> {
     let recounted = recount(view, model, grant, tally, least)?;
-    let before = recounted.counts.get((recounted.origin - recounted.first) as usize).map_or(0, |(_, before)| *before);
-    let (end, tokens) = (view.messages(), recounted.tally.tokens - before);
+    let all = recounted.tally.tokens;
+    let before = recounted.counts.get((recounted.origin - recounted.first) as usize).map_or(all, |(_, before)| *before);
+    let (end, tokens) = (view.messages(), all - before);
     Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
 }
 
@@ -49,7 +51,14 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
     let cost = |index: u64| Ok::<_, crate::Error>(model.cost(&view.message(index)?.message));
     let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?.max(least).min(view.messages());
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
-    let around = if origin < view.messages() { view.turn_around(origin)? } else { None };
+    let end = view.messages();
+    let around = if origin < end {
+        view.turn_around(origin)?
+    } else if is_answered(view, end)? {
+        None
+    } else {
+        view.turns().checked_sub(1) // its user message stays
+    };
     let first = around.map_or(Ok(origin), |turn| view.turn_start(turn))?;
     let mut turn = first_turn(view, first)?;
     for index in first..view.messages() {
