@@ -295,6 +295,9 @@ class Transcript(SessionPart):
     def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
 
+        Args:
+            reason: Stands in the results. Brackets that are not in pairs become parentheses.
+
         Returns:
             The ids of those calls.
 

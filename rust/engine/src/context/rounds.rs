@@ -9,7 +9,8 @@
 //! never changes. A call that failed, was cancelled or has no result is told apart, and of the others no more is said than that they have
 //! results: a chat completion's result has no mark of failure. Where the user message itself is too long to be shown whole, its beginning
 //! and its end stand before the line. Epochs of renderer version 1 have none, those before version 5 say of every call that it is done,
-//! and those before version 6 of every call that is not told apart.
+//! those before version 6 of every call that is not told apart, and those before version 7 tell apart no call that was cancelled for a reason
+//! with an unpaired bracket.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +22,7 @@ use super::framing::Framing;
 use super::history::{History, Stored};
 use super::message::{Message, Role, ToolResult};
 use super::shorten::{Between, shorten};
-use super::turns::{begins_as_cancelled, is_cancelled, opens_round};
+use super::turns::{begins_as_cancelled, is_cancelled, is_cancelled_in_pairs, opens_round};
 use crate::Result;
 use crate::tokens::Counter;
 
@@ -31,6 +32,8 @@ pub(super) const SINCE_RENDERER: u32 = 2;
 const OUTCOMES: u32 = 5;
 /// From this version on it says of the others that they have results, and a text that only begins as that of a cancelled call is a result.
 const RESULTS: u32 = 6;
+/// From this version on a reason for which a call was cancelled may have brackets that are not in pairs.
+const UNPAIRED: u32 = 7;
 /// The reserve for it.
 pub(super) const TOKENS: u64 = 96;
 /// Tokens that a message costs beside its text, at most.
@@ -164,7 +167,11 @@ impl Calls {
 
 /// Whether a result says that its call was cancelled. Before renderer 6 one that begins so did.
 fn was_cancelled(result: &ToolResult, renderer: u32) -> bool {
-    if renderer < RESULTS { begins_as_cancelled(result) } else { is_cancelled(result) }
+    match renderer {
+        ..RESULTS => begins_as_cancelled(result),
+        RESULTS..UNPAIRED => is_cancelled_in_pairs(result),
+        UNPAIRED.. => is_cancelled(result),
+    }
 }
 
 fn named(calls: &BTreeMap<String, Calls>, outcomes: bool) -> String {
@@ -186,6 +193,7 @@ mod tests {
     use super::super::history::Transcript;
     use super::super::message::{Part, ToolCall};
     use super::super::testing::WordCounter;
+    use super::super::turns::cancelled;
     use super::*;
 
     #[test]
@@ -236,7 +244,16 @@ mod tests {
             assert!(is(text, RESULTS) && is(text, OUTCOMES), "{text}");
         }
         for text in ["[cancelled: the queue was emptied] deployed build 7", "[cancelled: 3 jobs] deployed [7]", "[cancelled: 3 jobs"] {
-            assert!(!is(text, RESULTS) && is(text, OUTCOMES), "{text}");
+            assert!(!is(text, UNPAIRED) && !is(text, RESULTS) && is(text, OUTCOMES), "{text}");
         }
+        for reason in ["the user said [stop", "see ticket 7] and wait", "a :] smile", "see [7] and 8]"] {
+            let stored = format!("[cancelled: {reason}]");
+            assert!(is(&stored, UNPAIRED) && !is(&stored, RESULTS), "{stored}");
+        }
+        for reason in ["the user said [stop", "see ticket 7] and wait", "a] or b [c", "]", "the user said [stop]", "stop"] {
+            assert!([OUTCOMES, RESULTS, UNPAIRED].iter().all(|renderer| is(&cancelled(reason), *renderer)), "{reason}");
+        }
+        assert_eq!(cancelled("the user said [stop]"), "[cancelled: the user said [stop]]");
+        assert_eq!(cancelled("see ticket 7] and wait"), "[cancelled: see ticket 7) and wait]");
     }
 }

@@ -18,14 +18,30 @@ use crate::{Error, ErrorKind, Result};
 pub const INTERRUPTED: &str = "[interrupted: this call has no result]";
 
 /// How the text of a result begins whose call was cancelled.
-pub const CANCELLED: &str = "[cancelled: ";
+const CANCELLED: &str = "[cancelled: ";
 
 /// How many ids of closed calls are remembered, to tell a late result from one that never had a call.
 const CLOSED_KEPT: usize = 64;
 
-/// Whether a result says that its call was cancelled, and nothing else: a tool may begin its own text so.
+/// The text of the result of a call that was cancelled. Brackets of a reason that are not in pairs become parentheses, so that all of it is
+/// one bracket.
+#[must_use]
+pub fn cancelled(reason: &str) -> String {
+    let text = format!("{CANCELLED}{reason}]");
+    if is_one_bracket(&text) { text } else { format!("{CANCELLED}{}]", reason.replace('[', "(").replace(']', ")")) }
+}
+
+/// Whether a result says that its call was cancelled, and nothing else: a tool may begin its own text so. Version 0.19.0 and those before
+/// stored reasons with brackets that are not in pairs.
 #[must_use]
 pub fn is_cancelled(result: &ToolResult) -> bool {
+    let is_unpaired = |text: &str| text.ends_with(']') && text.matches('[').count() != text.matches(']').count();
+    is_cancelled_in_pairs(result) || matches!(&result.parts[..], [Part::Text(text)] if text.starts_with(CANCELLED) && is_unpaired(text))
+}
+
+/// The same as version 0.19.0 reads it.
+#[must_use]
+pub(super) fn is_cancelled_in_pairs(result: &ToolResult) -> bool {
     matches!(&result.parts[..], [Part::Text(text)] if text.starts_with(CANCELLED) && is_one_bracket(text))
 }
 

@@ -12,7 +12,7 @@ use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState, read_result_key};
 use super::writer::{Added, moved};
 use crate::context::message::Part;
-use crate::context::turns::CANCELLED;
+use crate::context::turns::cancelled;
 use crate::context::{Arguments, Format, Message, Role};
 use crate::gate::{self, Heard, Speaker};
 use crate::life::judgement::{Judgement, ReadFrom};
@@ -224,18 +224,18 @@ impl Session<'_> {
         }
         let mut prepared = Vec::new();
         for id in &ids {
-            let content = format!("{CANCELLED}{reason}]");
+            let content = cancelled(reason);
             let given = serde_json::json!({"role": "tool", "tool_call_id": id, "content": content}).to_string();
             interrupt::check()?;
             prepared.push(self.prepare_as(&status, NewMessage::given(given), Arguments::MustBeJson, now)?);
         }
-        let (messages, cancelled) = (status.record.tally.messages, ids.clone());
+        let (messages, closed) = (status.record.tally.messages, ids.clone());
         self.edit(CANCELLING, now, move |writer| {
             writer.check_index(Some(messages))?;
             for prepared in &prepared {
                 writer.add(prepared, None, None)?;
             }
-            writer.record.tally.closed.extend(cancelled.iter().map(|id| id.as_str().into())); // so that a late result is known
+            writer.record.tally.closed.extend(closed.iter().map(|id| id.as_str().into())); // so that a late result is known
             Ok(())
         })?;
         Ok(ids)
