@@ -82,10 +82,23 @@ pub struct Inputs<'a> {
 /// `BudgetExceeded` if the fixed sections and the newest message do not fit, with every number; `InvalidInput` for grants that
 /// contradict themselves; `StoreCorrupt` if the stored counts are not those of the messages.
 pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
+    composed(inputs, false)
+}
+
+/// Whether there is a prompt of these inputs. Reads the window alone: the line that counts the rounds before it is taken to fill its reserve,
+/// however many they are.
+///
+/// # Errors
+/// Those of [`compose`].
+pub fn check(inputs: &Inputs<'_>) -> Result<()> {
+    composed(inputs, true).map(drop)
+}
+
+fn composed(inputs: &Inputs<'_>, reserves: bool) -> Result<Prompt> {
     check_sections(inputs.volatile)?;
     match inputs.bounds.filter(|bounds| bounds.informed()) {
-        Some(bounds) => compose_bounded(inputs, bounds),
-        None => Composer::new(inputs)?.compose(),
+        Some(bounds) => compose_bounded(inputs, bounds, reserves),
+        None => Composer::new(inputs, reserves)?.compose(),
     }
 }
 
@@ -96,14 +109,14 @@ const LEAST_STEP: u64 = 8;
 
 /// Where the epoch's own window is over the limit by what was learned since, this call gets a smaller one, as it would for a smaller
 /// limit; the epoch's record stays, and the next `add` begins another.
-fn compose_bounded(inputs: &Inputs<'_>, bounds: &Bounds) -> Result<Prompt> {
+fn compose_bounded(inputs: &Inputs<'_>, bounds: &Bounds, reserves: bool) -> Result<Prompt> {
     let slides = inputs.budget.cut_step.millionths() == 0;
     let mut factor = if slides { bounds.overall } else { inputs.epoch.factor };
     let mut tries = 0;
     loop {
         let epoch = Epoch { factor, ..inputs.epoch.clone() };
         let inputs = Inputs { epoch: &epoch, ..*inputs };
-        let prompt = Composer::new(&inputs)?.compose()?;
+        let prompt = Composer::new(&inputs, reserves)?.compose()?;
         if prompt.total_tokens <= inputs.limit {
             return Ok(prompt);
         }
@@ -144,16 +157,18 @@ struct Composer<'a> {
     held: u64,
     /// History's grant, where the window slides.
     cut_by: Option<u64>,
+    /// Nobody reads the line of rounds: a text that fills its reserve stands for it.
+    reserves: bool,
 }
 
 impl<'a> Composer<'a> {
-    fn new(inputs: &'a Inputs<'a>) -> Result<Self> {
+    fn new(inputs: &'a Inputs<'a>, reserves: bool) -> Result<Self> {
         let room = inputs.epoch.factor.room(inputs.limit);
         let fixed = inputs.fixed.tokens(inputs.framing);
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
         let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false, keeps_heads: false };
-        let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0, cut_by: None };
+        let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0, cut_by: None, reserves };
         if fixed > room {
             let least = Grid { origin: inputs.epoch.origin, step: 1, keeps_heads: true, ..grid }.window(inputs.history, pending)?;
             return Err(composer.exceeded(&least)?);
@@ -197,8 +212,11 @@ impl<'a> Composer<'a> {
         let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
         let tokens = window.tokens.saturating_sub(self.held);
         let shows = inputs.epoch.shows_rounds(&window);
-        let line = || rounds::line(inputs.history, &window, inputs.epoch.renderer_version, inputs.framing, inputs.counter);
-        let line = if shows { line()? } else { None };
+        let line = match (shows, self.reserves) {
+            (false, _) => None,
+            (true, true) => Some(rounds::reserved(&window, inputs.framing, inputs.counter)),
+            (true, false) => rounds::line(inputs.history, &window, inputs.epoch.renderer_version, inputs.framing, inputs.counter)?,
+        };
         // Where not even the last round has room beside it, the line gives way, and with it a user message that it shows shortened. A turn
         // without a user message has none to lose.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));

@@ -346,6 +346,9 @@ impl History for Counted<'_> {
         self.1.set(self.1.get() + 1);
         self.0.message(index)
     }
+    fn is_answered(&self) -> crate::Result<bool> {
+        self.0.is_answered()
+    }
     fn kept_block(&self, turn: u64) -> crate::Result<Option<std::sync::Arc<super::super::block::Block>>> {
         self.0.kept_block(turn)
     }
@@ -366,4 +369,49 @@ fn the_search_costs_the_logarithm_of_the_window() {
     assert!(look_ups.iter().all(|count| *count < 50), "{look_ups:?}");
     assert!(look_ups[1] <= look_ups[0] + 6, "flat in the length of the history: {look_ups:?}");
     assert!(WordCounter.count("word word") > 0);
+}
+
+#[test]
+fn whether_a_prompt_fits_costs_the_window_and_not_the_turn() {
+    let (budget, fixed, mut look_ups) = (super::super::limit::Budget::default(), super::super::fixed::Fixed::default(), Vec::new());
+    let mut history = Transcript::default();
+    push(&mut history, Message::text(Role::User, "fix it"));
+    for round in 0..4_000 {
+        push(&mut history, call(&format!("r{round}")));
+        push(&mut history, Message::tool_result(&format!("r{round}"), &words(40), false));
+        if ![199, 3_999].contains(&round) {
+            continue;
+        }
+        let opening = super::super::epoch::Opening {
+            previous: None,
+            reason: super::super::epoch::Reason::Compacted,
+            origin: history.messages() - 6,
+            pinned: Vec::new(),
+            versions: [0; 3],
+            factor: crate::tokens::Factor::EXACT,
+            fixed_tokens: 0,
+        };
+        let epoch = super::super::epoch::Epoch::open(opening, 2_000, &budget, &history, 0).unwrap();
+        let counted = Counted(&history, std::cell::Cell::new(0));
+        let inputs = super::super::compose::Inputs {
+            framing: &FRAMING,
+            counter: &WordCounter,
+            limit: 2_000,
+            output_tokens: 0,
+            budget: &budget,
+            epoch: &epoch,
+            fixed: &fixed,
+            history: &counted,
+            volatile: super::super::compose::Volatile::Fresh(&[]),
+            append_only: false,
+            bounds: None,
+        };
+        super::super::compose::check(&inputs).unwrap();
+        look_ups.push(counted.1.get());
+        let prompt = super::super::compose::compose(&inputs).unwrap();
+        assert!(prompt.window.rounds.is_some_and(|line| line.cost.tokens <= 96));
+        let least = super::super::compose::Inputs { limit: 8, ..inputs };
+        assert!(super::super::compose::check(&least).is_err() && super::super::compose::compose(&least).is_err());
+    }
+    assert!(look_ups[1] <= look_ups[0] + 20, "{look_ups:?}");
 }

@@ -55,7 +55,7 @@ pub use crate::tokens::{Counter, Factor};
 pub use block::{Block, DocumentRef, Form, Item, MessageRef, Origin};
 pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
-pub use compose::{Inputs, Volatile, carries_block, compose};
+pub use compose::{Inputs, Volatile, carries_block, check, compose};
 pub use cut::{Cut, Grid, Window};
 pub use dialect::{Dialect, Responses, Server};
 pub use epoch::{Epoch, MemoryRef, Opening, Reason};

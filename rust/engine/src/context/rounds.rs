@@ -67,6 +67,13 @@ pub(super) fn line(
     Ok(texts.map(|text| stored(&text)).find(|stored| stored.cost.tokens <= most).map(Arc::new))
 }
 
+/// A text that is as long as such a text can be, and says nothing.
+pub(super) fn reserved(window: &Window, framing: &Framing, counter: &dyn Counter) -> Arc<Stored> {
+    let most = TOKENS + if window.cut.shortened { OPENING_TOKENS } else { 0 };
+    let text = "word ".repeat((most - FRAME_TOKENS) as usize);
+    Arc::new(Stored::new(Message::text(Role::User, text.trim_end()), framing, counter))
+}
+
 /// The beginning and the end of a user message.
 fn opening(stored: &Stored, counter: &dyn Counter) -> String {
     let spoken = stored.message.spoken();

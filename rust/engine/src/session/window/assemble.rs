@@ -17,7 +17,7 @@ use crate::context::explain::{Explained, Why};
 use crate::context::limit::{Share, section};
 use crate::context::message::Part;
 use crate::context::{
-    Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, compose,
+    Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, check,
 };
 use crate::index::vectors;
 use crate::limits;
@@ -258,8 +258,8 @@ pub(in crate::session) fn check_fits<P: Pages>(
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let limit = limit.min(most);
     let (bounds, counter) = (bounds_of(pages, record, epoch, false)?, CachedCounter::new(epoch.model.encoding));
-    let prompt = trusting(bounds.as_ref(), epoch.model.factor, |bounds| {
-        compose(&Inputs {
+    trusting(bounds.as_ref(), epoch.model.factor, |bounds| {
+        check(&Inputs {
             framing: &epoch.model.framing,
             counter: &counter,
             limit,
@@ -272,8 +272,7 @@ pub(in crate::session) fn check_fits<P: Pages>(
             append_only: epoch.model.append_only,
             bounds,
         })
-    });
-    prompt.map(drop)
+    })
 }
 
 /// The partitions and ids of the other scopes that a session reads, as far as there is something in them.
