@@ -166,6 +166,23 @@ def test_a_turn_that_is_taken_back_to_its_summary_keeps_its_request(memspan_engi
     assert not memspan_engine.check().findings
 
 
+def test_a_long_request_counts_when_a_compaction_is_due(memspan_engine: memspan.Engine) -> None:
+    """Its rounds left the prompt before they were due, and no summary had them."""
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=4_000, compact=DUE))
+    session.add({"role": "user", "content": TASK + " " + noise(seeded(8), 1_800)})
+    chance, compactions = seeded(7), 0
+    for number in range(40):
+        a_round(session, number, f"Decision: finding F{number:03d}X is that host-{number:03d} fails.", noise(chance))
+        if session.compaction_due:
+            session.compact()
+            compactions += 1
+            assert session.compaction_due is None
+        covered = 0 if session.summary is None else session.summary.covers.stop
+        text = session.assemble().text
+        assert all(f"F{told:03d}X" in text for told in range(number + 1) if 1 + 2 * told >= covered)
+    assert 1 < compactions < 20
+
+
 def test_without_an_older_round_nothing_is_due(memspan_engine: memspan.Engine) -> None:
     session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=2_000, compact=DUE))
     session.add({"role": "user", "content": TASK + " " + noise(seeded(5), 1_400)})

@@ -116,12 +116,7 @@ impl Grid {
 
     /// The turn that the origin lies in, and its user message, where the origin is one of its rounds.
     fn opening(&self, history: &dyn History) -> Result<Option<(u64, Range<u64>)>> {
-        if !self.keeps_heads || self.origin == 0 {
-            return Ok(None);
-        }
-        let Some(turn) = history.turn_around(self.origin)? else { return Ok(None) };
-        let head = head_of(history, history.turn_start(turn)?, self.origin)?;
-        Ok(Some((turn, head)).filter(|(_, head)| !head.is_empty() && head.end < self.origin))
+        if self.keeps_heads { opening(history, self.origin) } else { Ok(None) }
     }
 
     /// The window that begins inside of the turn before `next`, where that is not to be left out whole; `target` tokens are skipped at least.
@@ -240,6 +235,22 @@ pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(
         (end, origin) = (start, start);
     }
     Ok(origin)
+}
+
+/// The turn that message `origin` lies in, and its user message, where that is left out before one of its rounds.
+fn opening(history: &dyn History, origin: u64) -> Result<Option<(u64, Range<u64>)>> {
+    if origin == 0 || origin >= history.messages() {
+        return Ok(None);
+    }
+    let Some(turn) = history.turn_around(origin)? else { return Ok(None) };
+    let head = head_of(history, history.turn_start(turn)?, origin)?;
+    Ok(Some((turn, head)).filter(|(_, head)| !head.is_empty() && head.end < origin))
+}
+
+/// Tokens of the messages from `origin` on, and of the user message of the turn that it lies in.
+pub(crate) fn tokens_from(history: &dyn History, origin: u64) -> Result<u64> {
+    let head = opening(history, origin)?.map_or(Ok(0), |(_, head)| tokens_of(history, &head))?;
+    Ok(head + history.tokens_before(history.messages())?.saturating_sub(history.tokens_before(origin)?))
 }
 
 /// Tokens of the messages of a range.

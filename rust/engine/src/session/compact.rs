@@ -25,7 +25,7 @@ use super::window::pinned::Pinned;
 use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Aim, Source, Summary, TaskLines};
-use crate::context::cut::{first_round, head_of, tokens_of};
+use crate::context::cut::{first_round, head_of, tokens_from, tokens_of};
 use crate::context::turns::opens_round;
 use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
@@ -424,7 +424,7 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let epoch = &status.epoch.epoch;
     let origin = epoch.origin.max(covered).min(messages);
-    let stored = view.tokens_before(messages)?.saturating_sub(view.tokens_before(origin)?);
+    let stored = tokens_from(&view, origin)?;
     let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
     if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
