@@ -183,6 +183,24 @@ def test_a_long_request_counts_when_a_compaction_is_due(memspan_engine: memspan.
     assert 1 < compactions < 20
 
 
+def test_an_exchange_stays_whose_first_rounds_have_left(memspan_engine: memspan.Engine) -> None:
+    """Its left rounds were counted among what stays, and the question left that the user answers."""
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000, compact=DUE))
+    session.add({"role": "user", "content": TASK})
+    for number in range(60):
+        a_round(session, number, f"Reading {number}.", noise(seeded(number), 100))
+    for number in range(60, 63):
+        a_round(session, number, f"Reading {number}.", noise(seeded(number), 300))
+    boundary = session.compact().covers.stop
+    assert 1 < boundary < 127
+    session.add_response(openai_response("eu-7 has 3 nodes, eu-8 has 5. Which of the two shall I drain?"))
+    session.add({"role": "user", "content": "the second"})
+    made = session.compact()
+    texts = [str(message.get("content")) for message in session.assemble().to_openai()["messages"]]
+    assert (made.epoch, made.covers.stop) in {(None, 0), (None, boundary)}
+    assert any("Which of the two" in text for text in texts)
+
+
 def test_without_an_older_round_nothing_is_due(memspan_engine: memspan.Engine) -> None:
     session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=2_000, compact=DUE))
     session.add({"role": "user", "content": TASK + " " + noise(seeded(5), 1_400)})

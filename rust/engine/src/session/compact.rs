@@ -495,10 +495,13 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
     if newest < messages && stored.saturating_sub(view.tokens_before(newest)?) > room {
         return round_boundary(status, &view, newest, limit, room);
     }
+    let covered = summary::covered(pages, status.place, status.epoch.epoch.summary_version)?.min(messages);
     let mut first = newest;
     for keep in 2..=most {
         let start = boundary(pages, status, keep)?;
-        if stored.saturating_sub(view.tokens_before(start)?) > room || start < policy.task_ended.min(newest) {
+        // Of an exchange that was compacted in part as much stays as prompts show.
+        let kept = if start < covered { tokens_from(&view, covered)? } else { stored.saturating_sub(view.tokens_before(start)?) };
+        if kept > room || start < policy.task_ended.min(newest) {
             break;
         }
         first = start;
