@@ -201,6 +201,24 @@ def test_an_exchange_stays_whose_first_rounds_have_left(memspan_engine: memspan.
     assert any("Which of the two" in text for text in texts)
 
 
+@pytest.mark.parametrize(("limit", "words"), [(8_000, 1_500), (16_000, 3_900), (4_000, 900)])
+def test_large_results_do_not_compact_every_round(memspan_engine: memspan.Engine, limit: int, words: int) -> None:
+    budget = memspan.Budget(max_input_tokens=limit, compact=DUE, tool_results=memspan.ToolResults(keep_rounds=3))
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=budget)
+    session.add({"role": "user", "content": TASK})
+    compactions = 0
+    for number in range(30):
+        a_round(session, number, f"Decision: F{number:03d}X.", noise(seeded(number), words))
+        if session.compaction_due:
+            session.compact()
+            compactions += 1
+            assert session.compaction_due is None
+        covered = 0 if session.summary is None else session.summary.covers.stop
+        text = session.assemble().text
+        assert all(f"F{told:03d}X" in text for told in range(number + 1) if 1 + 2 * told >= covered)
+    assert 5 < compactions <= 16
+
+
 def test_without_an_older_round_nothing_is_due(memspan_engine: memspan.Engine) -> None:
     session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(max_input_tokens=2_000, compact=DUE))
     session.add({"role": "user", "content": TASK + " " + noise(seeded(5), 1_400)})

@@ -38,7 +38,7 @@ pub mod prompt;
 pub mod render;
 mod repeats;
 mod report;
-mod rounds;
+pub(crate) mod rounds;
 pub mod segment;
 mod select;
 pub mod shorten;

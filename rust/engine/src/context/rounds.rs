@@ -35,7 +35,7 @@ const RESULTS: u32 = 6;
 /// From this version on a reason for which a call was cancelled may have brackets that are not in pairs.
 const UNPAIRED: u32 = 7;
 /// The reserve for it.
-pub(super) const TOKENS: u64 = 96;
+pub(crate) const TOKENS: u64 = 96;
 /// Tokens that a message costs beside its text, at most.
 const FRAME_TOKENS: u64 = 16;
 /// Tools that are named.

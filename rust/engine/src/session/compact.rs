@@ -26,6 +26,7 @@ use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Aim, Source, Summary, TaskLines};
 use crate::context::cut::{first_round, head_of, tokens_from, tokens_of};
+use crate::context::rounds::TOKENS as ROUNDS_LINE;
 use crate::context::turns::opens_round;
 use crate::context::{Epoch, History, Item, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
@@ -41,6 +42,8 @@ const KEPT_EXCHANGES: u64 = 3;
 const LIMIT_SHARE: u64 = 8;
 /// And from so many to so many tokens.
 const SUMMARY_TOKENS: std::ops::RangeInclusive<u64> = 200..=2_000;
+/// Rounds of a running turn leave from one part in so many of the threshold on.
+const LEAST_LEAVING: u64 = 8;
 /// The largest that may be asked for, as a part of the limit: history needs room too.
 const MOST_OF_LIMIT: u64 = 2;
 
@@ -418,7 +421,8 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     if status.record.state == SessionState::Ended {
         return Ok((messages > covered).then_some(Due::SessionEnd));
     }
-    if !is_asked(policy) || own_boundary(pages, status, policy)? <= covered {
+    let boundary = if is_asked(policy) { own_boundary(pages, status, policy)? } else { covered };
+    if boundary <= covered {
         return Ok(None); // nobody asks for it, or what is full is what stays
     }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
@@ -427,7 +431,8 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let stored = tokens_from(&view, origin)?;
     let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
-    if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
+    let threshold = policy.at.of(limit).max(1);
+    if policy.at != Share::default() && full >= threshold && !can_wait(status, &view, origin..boundary, (limit, threshold, stored))? {
         return Ok(Some(Due::Threshold));
     }
     let turns = status.record.tally.turns.saturating_sub(recount::first_turn(&view, covered)?);
@@ -435,6 +440,19 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
         return Ok(Some(Due::Turns));
     }
     Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
+}
+
+/// Whether so little of a running turn would leave that a new summary is not worth the prefix before it, while prompts show all of the turn.
+fn can_wait<P: Pages>(
+    status: &Status,
+    view: &View<'_, P>,
+    leaving: std::ops::Range<u64>,
+    (limit, threshold, stored): (u64, u64, u64),
+) -> Result<bool> {
+    let is_of_turn = view.turns() > 0 && view.turn_start(view.turns() - 1)? < leaving.end;
+    let grid = status.epoch.epoch.grid(limit, &status.record.budget.sections);
+    let shows_all = grid.is_ok_and(|grid| stored.saturating_add(ROUNDS_LINE) <= grid.grant);
+    Ok(is_of_turn && shows_all && tokens_of(view, &leaving)? < threshold / LEAST_LEAVING)
 }
 
 /// The tokens of a summary for prompts of `limit` tokens, of the `own` that the session may have.
@@ -493,7 +511,7 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
     let (messages, newest) = (status.record.tally.messages, boundary(pages, status, 1)?);
     let stored = view.tokens_before(messages)?;
     if newest < messages && stored.saturating_sub(view.tokens_before(newest)?) > room {
-        return round_boundary(status, &view, newest, limit, room);
+        return round_boundary(status, &view, newest, limit, (room, full));
     }
     let covered = summary::covered(pages, status.place, status.epoch.epoch.summary_version)?.min(messages);
     let mut first = newest;
@@ -510,8 +528,9 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
 }
 
 /// The first round that stays of the newest turn, which begins at `start` and is larger than its `room`: the first of so many of its newest
-/// rounds that they fit it beside the user message, and at least as many as the session keeps. Without an older round, its beginning.
-fn round_boundary<P: Pages>(status: &Status, view: &View<'_, P>, start: u64, limit: u64, room: u64) -> Result<u64> {
+/// rounds that they fit it beside the user message, and up to as many as the session keeps, where they leave a quarter of `full`, and room
+/// for another one like the last. Without an older round, its beginning.
+fn round_boundary<P: Pages>(status: &Status, view: &View<'_, P>, start: u64, limit: u64, (room, full): (u64, u64)) -> Result<u64> {
     let head = head_of(view, start, view.messages())?;
     if head.is_empty() || head.end >= view.messages() {
         return Ok(start);
@@ -520,8 +539,10 @@ fn round_boundary<P: Pages>(status: &Status, view: &View<'_, P>, start: u64, lim
     let total = view.tokens_before(view.messages())?;
     let target = total.saturating_sub(room.saturating_sub(head_tokens));
     let Some(first) = first_round(view, head.end..view.messages(), target)? else { return Ok(start) };
+    let last = first_round(view, head.end..view.messages(), u64::MAX)?.map_or(Ok(total), |last| view.tokens_before(last))?;
+    let most = full.saturating_sub((full / 4).max(total - last)).saturating_sub(status.epoch.epoch.fixed_tokens);
     let first = match status.epoch.epoch.grid(limit, &status.record.budget.sections) {
-        Ok(grid) => grid.newest_rounds(view, head.end..first, total, grid.grant.saturating_sub(head_tokens))?,
+        Ok(grid) => grid.newest_rounds(view, head.end..first, total, grid.grant.min(most).saturating_sub(head_tokens))?,
         Err(_) => first, // no prompt fits now
     };
     Ok(if first > head.end { first } else { start })
