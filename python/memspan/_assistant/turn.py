@@ -115,6 +115,7 @@ class Answering:
             try:
                 self._session.switch_model(self._of.located(self._of.model), **self._of.instructions)
                 model = self._of.model
+                self._compact_due()
             except BudgetExceeded:
                 if model not in self._of.models:
                     raise  # else the model that it runs on answers what is too long for the first
@@ -132,8 +133,7 @@ class Answering:
                 yield from self._run_tools(calls)
                 rounds += 1
                 lease.renew()
-                if self._of.compact and self._session.compaction_due:
-                    self._quietly("compact", self._session.compact)
+                self._compact_due()
             turn = yield from self._ask(lease)
             if not self._session.pending_tool_calls:
                 return turn, rounds, None
@@ -195,11 +195,21 @@ class Answering:
         compact = type(self._session).compact if self._of.compact else None
         try:
             again = partial(self._session.recover, refused, told, models=[self._of.located(model) for model in left], compact=compact)
-            return cast("Prompt", self._step("recover", error, again))
+            prompt = cast("Prompt", self._step("recover", error, again))
         except (ConnectionError, ProviderError) as raised:
             if raised is not told or told is error:
                 raise
             raise error from error.__cause__
+        # Another model may have less room.
+        is_due = prompt.model != refused.model and self._compact_due()
+        return self._assembled() if is_due else prompt
+
+    def _compact_due(self) -> bool:
+        """Compacts the session where that is due; whether it did."""
+        if not self._of.compact or self._session.compaction_due is None:
+            return False
+        made = self._quietly("compact", self._session.compact)
+        return made is not None and made.epoch is not None
 
     def _call(self, prompt: Prompt) -> Generator[Asked, Any, Any]:
         provider = self._of.providers[prompt.model]

@@ -85,8 +85,8 @@ pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
     composed(inputs, false)
 }
 
-/// Whether there is a prompt of these inputs. Reads the window alone: the line that counts the rounds before it is taken to fill its reserve,
-/// however many they are.
+/// Whether there is a prompt of these inputs. Reads the window alone: the line that counts the rounds before it is taken to fill its
+/// reserve, however many they are.
 ///
 /// # Errors
 /// Those of [`compose`].

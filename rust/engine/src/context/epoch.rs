@@ -15,8 +15,8 @@ use crate::{Error, ErrorKind, Result};
 ///
 /// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed; 4 parts
 /// a turn that is too large to be left out whole; 5 says what became of the calls in rounds that left the window; 6 shows the user message
-/// of a turn whose first rounds a summary stands for, and says of those calls that they have results; 7 knows a call that was cancelled for a
-/// reason with an unpaired bracket. Entries of a block have a form of their own ([`super::block::Form`]).
+/// of a turn whose first rounds a summary stands for, and says of those calls that they have results; 7 knows a call that was cancelled
+/// for a reason with an unpaired bracket. Entries of a block have a form of their own ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 7;
 /// From this version on a large turn is parted.
 const PARTS_TURNS: u32 = 4;

@@ -9,8 +9,8 @@
 //! never changes. A call that failed, was cancelled or has no result is told apart, and of the others no more is said than that they have
 //! results: a chat completion's result has no mark of failure. Where the user message itself is too long to be shown whole, its beginning
 //! and its end stand before the line. Epochs of renderer version 1 have none, those before version 5 say of every call that it is done,
-//! those before version 6 of every call that is not told apart, and those before version 7 tell apart no call that was cancelled for a reason
-//! with an unpaired bracket.
+//! those before version 6 of every call that is not told apart, and those before version 7 tell apart no call that was cancelled for a
+//! reason with an unpaired bracket.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -253,8 +253,9 @@ impl Session<'_> {
         Ok((lines, tasks.collect()))
     }
 
-    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. A summary
-    /// that had to be small for a smaller model is made again from the one before it, and the few messages since.
+    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. Rounds
+    /// of a newest turn that does not fit are among them. A summary that had to be small for a smaller model is made again from the one
+    /// before it, and the few messages since.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -267,7 +268,10 @@ impl Session<'_> {
             let most = model.factor.bound(bare.history_tokens / 2);
             let is_richer = |older: &Summary| tokens_of(older).min(most) / 2 >= tokens_of(&shown).max(1);
             let richer = summary::richer(pages, place, shown.covers.end, is_richer)?;
-            let leaves = richer.is_some() || plain.kept.left_out > shown.covers.end;
+            let view = View::cold(pages, place, &status.record, &status.epoch);
+            let leaves_rounds =
+                recount::round_within(&view, model, plain.history_tokens.saturating_sub(ROUNDS_LINE), shown.covers.end)?.is_some();
+            let leaves = richer.is_some() || leaves_rounds || plain.kept.left_out > shown.covers.end;
             if !leaves && is_within(self.check_planned(pages, &status, &plain, None, now))? {
                 return Ok(None);
             }
@@ -285,11 +289,11 @@ impl Session<'_> {
                 None if leaves => wanted, // other instructions may come with the switch
                 None => return Ok(None),
             };
-            let view = View::cold(pages, place, &status.record, &status.epoch);
             let room = bare.history_tokens.saturating_sub(model.factor.room(max_tokens));
             let kept = recount::plan(&view, model, room, &status.record.tally, covered)?;
+            let round = recount::round_within(&view, model, room.saturating_sub(ROUNDS_LINE), covered)?;
             let before = Some(before).filter(|before| before.covers.end > 0);
-            make_draft(pages, &status, model.clone(), before, kept.origin, max_tokens).map(Some)
+            make_draft(pages, &status, model.clone(), before, round.unwrap_or(0).max(kept.origin), max_tokens).map(Some)
         })
     }
 
@@ -442,7 +446,8 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
 }
 
-/// Whether so little of a running turn would leave that a new summary is not worth the prefix before it, while prompts show all of the turn.
+/// Whether so little of a running turn would leave that a new summary is not worth the prefix before it, while prompts show all of
+/// the turn.
 fn can_wait<P: Pages>(
     status: &Status,
     view: &View<'_, P>,

@@ -4,8 +4,8 @@
 //! so that prompts of before are composed with the counts of before.
 
 use crate::Result;
-use crate::context::cut::origin_within;
-use crate::context::turns::is_answered;
+use crate::context::cut::{head_of, origin_within};
+use crate::context::turns::{is_answered, opens_round};
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
 use crate::session::stored_epoch::StoredEpoch;
@@ -73,6 +73,28 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
         counts.push((cost, placed.tokens_before));
     }
     Ok(Recounted { origin, first, counts, tally: Tally { tokens: fresh.tokens, ..tally.clone() } })
+}
+
+/// The first of the newest turn's rounds behind message `least` that fit `room` tokens of `model` beside its user message: the last one at
+/// least. `None` where none before it would be left out.
+pub(in crate::session) fn round_within<P: Pages>(view: &View<'_, P>, model: &Model, room: u64, least: u64) -> Result<Option<u64>> {
+    let Some(newest) = view.turns().checked_sub(1) else { return Ok(None) };
+    let head = head_of(view, view.turn_start(newest)?, view.messages())?;
+    let (rounds, mut used, mut first) = (head.end.max(least)..view.messages(), 0, None);
+    for index in head {
+        used += model.cost(&view.message(index)?.message).tokens;
+    }
+    for index in rounds.clone().rev() {
+        let message = &view.message(index)?.message;
+        used += model.cost(message).tokens;
+        if opens_round(message) && (used <= room || first.is_none()) {
+            first = Some(index);
+        }
+        if used > room && first.is_some() {
+            return Ok(first.filter(|first| *first > rounds.start));
+        }
+    }
+    Ok(None)
 }
 
 /// The turn that begins at `origin`, or the number of turns where none does.
