@@ -173,7 +173,7 @@ impl Specimen {
 /// The overflow pages that values begin in.
 fn overflows(data: &[u8]) -> Vec<usize> {
     let begins = |value: std::ops::Range<usize>| value.start - 16;
-    let is_overflow = |page: &usize| page % PAGE == 0 && data[page + 10] & 0x04 != 0;
+    let is_overflow = |page: &usize| page.is_multiple_of(PAGE) && data[page + 10] & 0x04 != 0;
     values(data).into_iter().filter(|value| value.start >= 16).map(begins).filter(is_overflow).collect()
 }
 

@@ -52,7 +52,7 @@ const ADMITS_NO_NULL: [&str; 5] = ["enum", "$ref", "allOf", "oneOf", "not"];
 /// Keywords that say nothing of what is allowed. Definitions stay where references look for them.
 const NOTES: [&str; 6] = ["$defs", "default", "description", "example", "propertyOrdering", "title"];
 
-/// A schema of these fields, or null. A null among the values of `enum` would be refused by Gemini ("enum[1]: cannot be empty").
+/// A schema of these fields, or null. A null among the values of `enum` would be refused by Gemini (`enum[1]: cannot be empty`).
 fn or_null<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
     let (notes, rules): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| NOTES.contains(name));
     let write = |(name, raw): (&'f str, &'f str)| (name, value(name, raw, false));

@@ -15,7 +15,7 @@ const TEXTS_KEPT: usize = 1 << 10;
 /// Equal for two texts that say the same.
 #[must_use]
 pub(crate) fn print(text: &str) -> u128 {
-    static KNOWN: Kept<u128, TEXTS_KEPT> = Kept::new();
+    static KNOWN: Kept<u128, TEXTS_KEPT> = Kept::empty();
     KNOWN.of(text, (), || print_of(text), |_| true)
 }
 

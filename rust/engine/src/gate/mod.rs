@@ -182,7 +182,7 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
 /// Whether somebody asks in a text not to keep what it says, or a part of it.
 #[must_use]
 pub fn is_off_record(text: &str) -> bool {
-    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::new();
+    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::empty();
     KNOWN.of(text, (), || off_record::may_ask(text) && off_record::end(text, &sentences(text), &words(text)).is_some(), |_| true)
 }
 

@@ -229,7 +229,7 @@ mod tests {
         let of_gemini = format!(r#"{{"role":"model","parts":[{{"text":"A","thoughtSignature":"{}"}}]}}"#, "x".repeat(9_000));
         let shot = r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"https://x.org/a.png"}]}"#;
         let searched = encrypted.replace("reasoning", "web_search_call");
-        let all = [&beside, &signed, &thinking, &broken, &encrypted, &of_gemini, shot, &searched].map(|raw| read(raw));
+        let all = [&beside, &signed, &thinking, &broken, &encrypted, &of_gemini, shot, &searched].map(&read);
         for (name, counted) in [
             ("gpt-5", [false, false, false, false, true, false, true, true]),
             ("gpt-4o", [false, false, false, false, false, false, true, true]),

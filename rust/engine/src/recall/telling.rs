@@ -62,7 +62,7 @@ fn telling(text: &str, key: TermKey, asked: &Question) -> Vec<u64> {
 
 /// The words of a text that name somebody or say what it is about.
 pub(super) fn words(text: &str, key: TermKey) -> Arc<[u64]> {
-    static KNOWN: Kept<Arc<[u64]>, TEXTS_KEPT, TermKey> = Kept::new();
+    static KNOWN: Kept<Arc<[u64]>, TEXTS_KEPT, TermKey> = Kept::empty();
     let text = whole_words(text);
     let find = || with_analyzer(|analyzer| analyzer.words(&most_telling(text).join(" "), key)).into();
     KNOWN.of(text, key, find, |words| words.len() <= MOST_KEPT)

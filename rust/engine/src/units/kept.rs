@@ -23,7 +23,7 @@ struct Fact<V, B> {
 impl<V: Clone, const SLOTS: usize, B: PartialEq> Kept<V, SLOTS, B> {
     /// No facts.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn empty() -> Self {
         Self([const { Mutex::new(None) }; SLOTS])
     }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_fact_is_found_once_for_its_text_and_what_is_beside_it() {
-        let kept = Kept::<usize, 64, u8>::new();
+        let kept = Kept::<usize, 64, u8>::empty();
         for (text, beside) in [("one", 1), ("three", 1), ("one", 2)] {
             assert_eq!(kept.of(text, beside, || text.len() + usize::from(beside), |_| true), text.len() + usize::from(beside));
             assert_eq!(kept.of(text, beside, || unreachable!(), |_| true), text.len() + usize::from(beside));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn texts_of_one_slot_keep_their_own_facts() {
-        let kept = Kept::<String, 2>::new();
+        let kept = Kept::<String, 2>::empty();
         for _ in 0..3 {
             for at in 0..40 {
                 let text = format!("text {at}");
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_slot_in_hand_is_passed_by() {
-        let kept = Kept::<u32, 1>::new();
+        let kept = Kept::<u32, 1>::empty();
         kept.of("text", (), || 1, |_| true);
         let held = kept.0[0].lock();
         assert_eq!(kept.of("text", (), || 2, |_| true), 2);

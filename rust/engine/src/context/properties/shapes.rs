@@ -296,7 +296,9 @@ fn a_reply_of_claudes_goes_back_as_it_came() {
         let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
         let body: serde_json::Value = serde_json::from_slice(&render::to_anthropic(&prompt, options)).unwrap();
         let mut blocks = body["messages"][1]["content"].as_array().unwrap().clone();
-        blocks.iter_mut().for_each(|block| drop(block.as_object_mut().unwrap().remove("cache_control")));
+        for block in &mut blocks {
+            block.as_object_mut().unwrap().remove("cache_control");
+        }
         blocks
     };
     let as_given =

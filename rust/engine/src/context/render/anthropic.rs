@@ -165,9 +165,9 @@ impl<'a> Blocks<'a> {
         };
         let is_tools = matches!(block.of, Piece::Call(_) | Piece::Result(_));
         if is_tools && !ordered {
-            turn.tool.push(block)
+            turn.tool.push(block);
         } else {
-            turn.rest.push(block)
+            turn.rest.push(block);
         }
         self.last = Last::Turn;
     }

@@ -100,7 +100,7 @@ fn again<P: Pages>(
     let is_of_history = |uses: &&SectionUse| [section::HISTORY, section::TURN].contains(&&*uses.name);
     let shows_none = sent.messages == epoch.epoch.origin && sent.sections.iter().filter(is_of_history).all(|uses| uses.items == 0);
     let origin = epoch.epoch.origin + u64::from(shows_none);
-    let cut_by = crate::context::Epoch { factor, origin, ..epoch.epoch.clone() };
+    let cut_by = crate::context::Epoch { origin, factor, ..epoch.epoch.clone() };
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),

@@ -105,7 +105,9 @@ impl<'r> ReadRows<'r> {
         let from = self.places.partition_point(|&(session, index, _)| (session, index) < first);
         let last = (own.row.session, own.row.index.saturating_add(BESIDE.into()));
         let near = self.places[from..].iter().take_while(|&&(session, index, _)| (session, index) <= last);
-        near.for_each(|&(.., other)| beside.put(own, &self.rows[other]));
+        for &(.., other) in near {
+            beside.put(own, &self.rows[other]);
+        }
         beside
     }
 

@@ -139,7 +139,7 @@ fn tokens_of(words: &[String]) -> Vec<u8> {
 
 /// Whether a text has an identifier that says what it is about.
 pub(super) fn has_identifier(text: &str) -> bool {
-    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::new();
+    static KNOWN: Kept<bool, TEXTS_KEPT> = Kept::empty();
     let text = clip(text, MOST_LOOKED_THROUGH);
     let find = || !beside_times(text, &with_analyzer(|analyzer| analyzer.query(text, TermKey::default()))).is_empty();
     KNOWN.of(text, (), find, |_| true)

@@ -173,7 +173,7 @@ impl MessageRecord {
     pub(in crate::session) fn document_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Option<u32>> {
         Self::read_first(pages, place, index, |r, key| {
             Self::brief(r, index)?;
-            (read_hash(r, key)?, r.uint()?, codec::read_format(r, key)?, r.uint()?, r.int()?, r.maybe_int()?);
+            let _before = (read_hash(r, key)?, r.uint()?, codec::read_format(r, key)?, r.uint()?, r.int()?, r.maybe_int()?);
             Ok(Some(r.uint()? as u32).filter(|number| *number > 0))
         })
     }
