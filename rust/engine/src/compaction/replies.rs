@@ -1,7 +1,7 @@
-//! What a reply says to a request, clause by clause: an answer, a failure, a promise, or what was tried.
+//! Reads a reply to a request, clause by clause: an answer, a failure, a promise, or what was tried.
 //!
 //! A failure in front of every answer is the reply. Behind an answer it is a caveat ("It covers ten visits, but I can't see the
-//! co-payment"), unless it speaks of what was asked as much as the answer does. What stands behind "because" is a cause, not a failure of
+//! co-payment"), unless it speaks of what was asked as much as the answer does. A clause behind "because" is a cause, not a failure of
 //! the speaker. Not here: whether an answer is right.
 
 use super::cues::{asks, is_open, words};

@@ -236,7 +236,7 @@ fn is_form_of(word: &str, verb: &str) -> bool {
     regular || FORMS.contains(&[verb, word]) || of_y()
 }
 
-/// What a denial leaves, if the word is one.
+/// The rest of a denial, if the word is one.
 fn denial(word: &str) -> Option<&'static str> {
     let of = |word: &str| DENIALS.iter().find(|(denial, _)| *denial == word).map(|(_, left)| *left);
     of(word).or_else(|| (word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase())).then(|| of(&word.to_lowercase()))?)
@@ -249,7 +249,7 @@ pub(super) fn behind_answer(text: &str) -> &str {
 }
 
 /// Whether a sentence denies one of another text in its words, or affirms what that denies: all of it, or what stands before a comma or a
-/// reason. What holds on a condition is not reversed.
+/// reason. A rule that holds on a condition is not reversed.
 pub(super) fn reverses(sentence: &str, earlier: &[&str]) -> bool {
     let part = |ends: &[&str]| {
         let (at, end) = ends.iter().filter_map(|end| Some((sentence.find(end)?, end))).min()?;

@@ -45,7 +45,7 @@ impl<'r> ReadRow<'r> {
     }
 }
 
-/// What is read for some candidates.
+/// The rows that are read for some candidates.
 pub(super) struct ReadRows<'r> {
     /// Ascending by number.
     rows: Vec<ReadRow<'r>>,

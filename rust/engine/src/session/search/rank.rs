@@ -302,7 +302,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         *self.asks_courtesies.get_or_init(|| acknowledges(&self.request.text))
     }
 
-    /// The rows of candidates, which ascend, and of the messages beside them. A message that is no candidate because its document is far
+    /// The rows of candidates, which ascend, and of the messages beside them. A message that is not a candidate because its document is far
     /// from one beside it that has words of the question becomes one.
     fn rows(&mut self, numbers: &mut Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<ReadRows<'r>> {
         let (pages, partition) = (self.pages, self.partition);
