@@ -318,15 +318,16 @@ def test_a_compacted_turn_lives_through_everything(memspan_engine: memspan.Engin
     assert not memspan_engine.check().findings
 
 
+def read_file(path: str) -> str:
+    """Reads a file.
+
+    Args:
+        path: Which one.
+    """
+    return f"{path}: " + noise(seeded(path), 120)
+
+
 def test_an_assistant_compacts_between_rounds(memspan_engine: memspan.Engine) -> None:
-    def read_file(path: str) -> str:
-        """Reads a file.
-
-        Args:
-            path: Which one.
-        """
-        return f"{path}: " + noise(seeded(path), 120)
-
     class Working(FakeProvider):
         """Says what it found, and calls a tool again and again."""
 
@@ -352,14 +353,6 @@ def test_an_assistant_compacts_between_rounds(memspan_engine: memspan.Engine) ->
 
 def test_an_assistant_compacts_what_is_due_behind_a_switch(memspan_engine: memspan.Engine) -> None:
     """A smaller model takes over in the middle of a turn: what its window has no room for stands in the summary that it is shown."""
-
-    def read_file(path: str) -> str:
-        """Reads a file.
-
-        Args:
-            path: Which one.
-        """
-        return f"{path}: " + noise(seeded(path), 120)
 
     class Failing(FakeProvider):
         """Is out of order from the 40th call on, and its substitute answers."""

@@ -142,7 +142,8 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         if row.get("newest") is not None:
             newest.append(bool(hits) and _says(hits[0], row["newest"]))
         if answers := row.get("answers"):
-            named = ids.get(repr(scope)) or ids.setdefault(repr(scope), {memory.id for memory in scope.memories()})
+            if (named := ids.get(repr(scope))) is None:
+                named = ids[repr(scope)] = {memory.id for memory in scope.memories()}
             answering = [[memory.id == one if one in named else _says(memory, one) for memory in hits] for one in answers]
             right = [any(of_one) for of_one in zip(*answering, strict=True)]
             covered = sum(map(any, answering))

@@ -204,7 +204,7 @@ fn defers(sentence: &str) -> bool {
     WAITS.contains(&&*head[behind..].join(" ")) || !is_answer && (begins(&said[behind..], &DEFERS_FIRST) || has_one(&said, &DEFERS))
 }
 
-pub(super) fn has(text: &str, phrases: &[&str]) -> bool {
+fn has(text: &str, phrases: &[&str]) -> bool {
     has_one(&words(text), phrases)
 }
 

@@ -123,9 +123,9 @@ impl Prepared {
         Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
     }
 
-    /// The fields beside the content that are counted and sent: a file's type, the images of a result and the fields of Claude's blocks always; a model's thinking and
-    /// signatures where its own server wants them back, in turns that call tools. `DeepSeek` and Moonshot answer 400 to calls without their thinking, and ignore that
-    /// of other turns.
+    /// The fields beside the content that are counted and sent: a file's type, the images of a result and the fields of Claude's blocks
+    /// always; a model's thinking and signatures where its own server wants them back, in turns that call tools. `DeepSeek` and Moonshot
+    /// answer 400 to calls without their thinking, and ignore that of other turns.
     fn beside(&self, record: &SessionRecord, epoch: &StoredEpoch) -> BTreeSet<&'static str> {
         let mut names: BTreeSet<_> = self.message.beside().collect();
         if names.is_empty() || self.format != Format::OpenAi {

@@ -3,13 +3,17 @@
 //!
 //! A fact is found by the 128-bit xxh3 hash of its text, and the texts are not kept. It follows from the text alone, or from the text and
 //! what is compared beside the hash, so that nothing can be out of date. A slot that another thread has in hand is passed by: no thread
-//! waits for another, and neither does the child of a fork.
-//!
-//! Not for adversaries who make two texts of one hash: they would get the fact of the one for the other.
+//! waits for another, and neither does the child of a fork. The hash has a seed of the process, which nobody outside of it knows: two texts
+//! of one hash would have the fact of one of them.
 
-use std::sync::Mutex;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::{Mutex, OnceLock};
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Of the hashes of this process, so that nobody can make two texts of one hash before.
+static SEED: OnceLock<u64> = OnceLock::new();
 
 /// Facts of texts, each in the slot that the hash of its text names: the newest stays.
 pub struct Kept<V, const SLOTS: usize, B = ()>([Mutex<Option<Fact<V, B>>>; SLOTS]);
@@ -29,7 +33,7 @@ impl<V: Clone, const SLOTS: usize, B: PartialEq> Kept<V, SLOTS, B> {
 
     /// The fact of a text, which also follows from `beside`. Where it is not known, `find` finds it, and it is kept if it `is_small`.
     pub fn of(&self, text: &str, beside: B, find: impl FnOnce() -> V, is_small: impl FnOnce(&V) -> bool) -> V {
-        let hash = xxh3_128(text.as_bytes());
+        let hash = xxh3_128_with_seed(text.as_bytes(), *SEED.get_or_init(|| RandomState::new().hash_one(0)));
         let slot = &self.0[hash as usize % SLOTS];
         if let Ok(fact) = slot.try_lock()
             && let Some(fact) = fact.as_ref().filter(|fact| fact.hash == hash && fact.beside == beside)

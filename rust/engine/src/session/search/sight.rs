@@ -205,9 +205,8 @@ impl Field {
 
     /// The words of a message and a share of those beside it in its session: the documents of the one before it, its own, and the one behind.
     pub fn window_of(&self, documents: [Option<u32>; 3]) -> f64 {
-        let words = documents.map(|number| number.and_then(|number| self.kept.0.own.get(number as usize)).copied().unwrap_or(0));
-        let [of_own, of_before, of_after] = WINDOW;
-        (of_own * words[1] + of_before * words[0] + of_after * words[2]) as f64 / self.best_window
+        let words = |number: Option<u32>| number.and_then(|number| self.kept.0.own.get(number as usize)).copied().unwrap_or(0);
+        weighted(documents.map(words)) as f64 / self.best_window
     }
 
     /// Its words and a share of those of the documents beside it.
@@ -390,6 +389,11 @@ fn in_both(numbers: &[u32], others: Option<&[u32]>) -> Vec<u32> {
 /// The words of a document and a share of those beside it. Document 0 has none.
 fn window(own: &[i64], at: usize) -> i64 {
     let beside = |at: Option<usize>| at.and_then(|at| own.get(at)).copied().unwrap_or(0);
+    weighted([beside(at.checked_sub(1)), own[at], beside(Some(at + 1))])
+}
+
+/// The words before a message, its own, and those behind, by their shares of a window.
+fn weighted([before, own, after]: [i64; 3]) -> i64 {
     let [of_own, of_before, of_after] = WINDOW;
-    of_own * own[at] + of_before * beside(at.checked_sub(1)) + of_after * beside(Some(at + 1))
+    of_own * own + of_before * before + of_after * after
 }

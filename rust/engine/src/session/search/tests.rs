@@ -351,6 +351,32 @@ fn a_hidden_session_gives_its_places_to_others() {
     assert!(hits.iter().all(|hit| hit.session_id == "s-1"));
 }
 
+#[test]
+fn a_session_that_is_half_deleted_stops_no_search() {
+    let store = Store::new(6);
+    for id in ["gone", "stays"] {
+        store.open(id);
+    }
+    for n in 0..4 {
+        store.say("gone", "", &format!("Where do we stand with shed {n}?"));
+        store.say("stays", "", &format!("Where does shed {n} stand?"));
+        store.say("gone", "", "We go for the blue one.");
+        store.say("stays", "", "We go for the green one.");
+    }
+    let id = OfSession::of(&store, "gone");
+    let place = id.0;
+    id.hide(&store);
+    let remove = move |txn: &mut crate::store::WriteTransaction<'_>| {
+        for index in [1, 3, 5, 7] {
+            txn.delete(place.message(index).u16(0).as_slice())?;
+        }
+        Ok(())
+    };
+    store.engine.write(remove).unwrap();
+    let hits = store.search("What was settled about the shed?", 10);
+    assert!(hits.iter().any(|hit| hit.message.text.contains("green")) && hits.iter().all(|hit| hit.session_id != "gone"));
+}
+
 /// A session as a delete that was interrupted leaves it.
 struct OfSession(SessionKey);
 

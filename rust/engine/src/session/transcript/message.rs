@@ -166,30 +166,33 @@ impl MessageRecord {
 
     /// Where a message stands and what it costs, without its text.
     pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Brief> {
-        Self::read_first(pages, place, index, |r, _| Self::brief(r, index))
+        let missing = || damaged(place.message(index).as_slice(), "its session counts it and it is missing");
+        Self::read_first(pages, place, index, |r, _| Self::brief(r, index))?.ok_or_else(missing)
     }
 
-    /// The number of a message in the transcript index, without its text; `None` where it is in none.
+    /// The number of a message in the transcript index, without its text; `None` where it is in none, or was removed: its session may be
+    /// deleted step by step just now.
     pub(in crate::session) fn document_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Option<u32>> {
         Self::read_first(pages, place, index, |r, key| {
             Self::brief(r, index)?;
             let _before = (read_hash(r, key)?, r.uint()?, codec::read_format(r, key)?, r.uint()?, r.int()?, r.maybe_int()?);
-            Ok(Some(r.uint()? as u32).filter(|number| *number > 0))
+            r.uint()
         })
+        .map(|number| number.map(|number| number as u32).filter(|number| *number > 0))
     }
 
-    /// Calls `of` with the fields of a message that must be there, of which the first stand in one piece, and its key.
+    /// Calls `of` with the fields of a message, of which the first stand in one piece, and its key; `None` where there is no such message.
     fn read_first<P: Pages, T>(
         pages: &P,
         place: SessionKey,
         index: u64,
         of: impl FnOnce(&mut Reader<'_>, &[u8]) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<Option<T>> {
         let key = place.message(index).u16(0);
-        let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
-        let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
+        let Some(first) = pages.get(key.as_slice())? else { return Ok(None) };
+        let first = envelope::open(key.as_slice(), first)?;
         debug_assert_eq!(first.codec & !CONTINUES, Codec::MessagePack as u8);
-        of(&mut Reader::array(key.as_slice(), first.body)?, key.as_slice())
+        of(&mut Reader::array(key.as_slice(), first.body)?, key.as_slice()).map(Some)
     }
 
     /// Writes it.
