@@ -5,6 +5,8 @@
 //! answers. A question that stayed open is closed by a later statement that shares half of what it is about. Not here: whether an answer
 //! is right.
 
+use std::collections::HashMap;
+
 use super::cues::{asks, is_open, is_request};
 use super::replies::is_failure;
 use super::requests::{Requests, puts_off};
@@ -18,7 +20,7 @@ use crate::interrupt;
 const CLOSES: i64 = 128;
 
 /// Which units are questions that stay open, by place.
-pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
+pub(super) fn open(units: &[Unit], statements: &Statements<'_>, weights: &Weights) -> Vec<bool> {
     let begins_open = |unit: &Unit| {
         interrupt::step();
         unit.spoken && !narrates(unit) && (unit.asks || is_open(&unit.text))
@@ -34,7 +36,7 @@ pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
         if open[at] && is_settled {
             open[at] = false;
         }
-        open[at] = open[at] && !is_closed(&unit.terms.all, &units[at + 1..], weights);
+        open[at] = open[at] && !statements.close(&unit.terms.all, at + 1, weights);
     }
     open
 }
@@ -67,11 +69,36 @@ pub(super) fn states(unit: &Unit) -> bool {
     sentences(&unit.text).iter().any(|sentence| !asks(sentence) && sentence.chars().any(char::is_alphanumeric))
 }
 
-/// Whether one of `later` says what was asked.
-pub(super) fn is_closed(terms: &[u64], later: &[Unit], weights: &Weights) -> bool {
-    let answers = |unit: &Unit| unit.role != Role::System && states(unit) && !unit.asks && !is_open(&unit.text);
-    later.iter().any(|unit| {
-        interrupt::step();
-        answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES && !is_failure(&unit.text)
-    })
+/// The units that state something, by their terms, so that each question is compared with few of them.
+pub(super) struct Statements<'u> {
+    units: &'u [Unit],
+    /// The places of those that have a term, ascending.
+    having: HashMap<u64, Vec<usize>>,
+}
+
+impl<'u> Statements<'u> {
+    pub fn of(units: &'u [Unit]) -> Self {
+        let answers = |unit: &Unit| {
+            interrupt::step();
+            unit.role != Role::System && !unit.asks && states(unit) && !is_open(&unit.text)
+        };
+        let mut having: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, unit) in units.iter().enumerate().filter(|(_, unit)| answers(unit)) {
+            for term in &unit.terms.all {
+                having.entry(*term).or_default().push(at);
+            }
+        }
+        Self { units, having }
+    }
+
+    /// Whether one of the units from a place on says what was asked in `terms`.
+    pub fn close(&self, terms: &[u64], from: usize, weights: &Weights) -> bool {
+        let says = |at: &usize| {
+            interrupt::step();
+            let unit = &self.units[*at];
+            weights.shared(terms, &unit.terms.all) >= CLOSES && !is_failure(&unit.text)
+        };
+        let places = |term: &u64| self.having.get(term).map_or(&[][..], |places| &places[places.partition_point(|at| *at < from)..]);
+        weights.rarest(terms, CLOSES).iter().any(|term| places(term).iter().any(says))
+    }
 }

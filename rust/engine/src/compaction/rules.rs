@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::Source;
 use super::columns::Columns;
 use super::cues::{Correction, Cue, asks, correction, cue_of, demands, is_labelled};
-use super::questions;
+use super::questions::{self, Statements};
 use super::revisions::revise;
 use super::summary::{Line, Section, Summary};
 use super::terms::{Beside, Covered, Frequencies, Reader, Terms, Weights};
@@ -208,19 +208,20 @@ impl<'a> Chooser<'a> {
             let (terms, cue, by, speaker, beside) = (terms.all, Cue::None, By::Other, None, Beside::All);
             chooser.candidates.push(Candidate { line, terms, rank: 1, binds: true, strict: false, cue, by, speaker, beside });
         }
+        let statements = Statements::of(&units);
         for (line, terms) in old {
-            chooser.keep(line, terms.all, &units);
+            chooser.keep(line, terms.all, &statements);
         }
-        chooser.read(&units, written.is_empty());
+        chooser.read(&units, &statements, written.is_empty());
         chooser.find_identifiers(&units, sources);
         revise(&mut chooser.candidates, &mut reader);
         chooser
     }
 
     /// A line of the summary before competes again; one that is only there for its identifiers does so among those.
-    fn keep(&mut self, line: Line, terms: Vec<u64>, units: &[Unit]) {
+    fn keep(&mut self, line: Line, terms: Vec<u64>, statements: &Statements<'_>) {
         self.identify_line(&line);
-        let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
+        let closed = line.section == Section::Questions && statements.close(&terms, 0, &self.weights);
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
             let (cue, is_constraint) = (cue_of(&line.text), line.section == Section::Constraints);
@@ -231,8 +232,8 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    fn read(&mut self, units: &[Unit], all: bool) {
-        let open = questions::open(units, &self.weights);
+    fn read(&mut self, units: &[Unit], statements: &Statements<'_>, all: bool) {
+        let open = questions::open(units, statements, &self.weights);
         let first = units.iter().position(|unit| unit.role == Role::User);
         for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.spoken) {
             interrupt::step();

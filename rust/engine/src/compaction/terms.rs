@@ -137,6 +137,22 @@ impl Weights {
         terms.iter().map(|term| self.weight(*term)).sum()
     }
 
+    /// So many of the rarest of some terms that a text with none of them [shares](Self::shared) less than `least`, which is above 0.
+    pub fn rarest(&self, terms: &[u64], least: i64) -> Vec<u64> {
+        let mut rarest = terms.to_vec();
+        rarest.sort_by_key(|term| -self.idf(*term));
+        let all: i64 = terms.iter().map(|term| self.idf(*term)).sum();
+        let mut rest = all;
+        let mut has_enough = |term: &u64| {
+            let before = rest;
+            rest -= self.idf(*term);
+            all > 0 && before * 256 >= least * all
+        };
+        let count = rarest.iter().take_while(|term| has_enough(term)).count();
+        rarest.truncate(count);
+        rarest
+    }
+
     /// The share of what is rare in `asked` that is also in `other`, in 1/256; both sorted.
     pub fn shared(&self, asked: &[u64], other: &[u64]) -> i64 {
         let (mut all, mut common) = (0, 0);
@@ -204,5 +220,41 @@ impl Covered {
             new += if is_said { 0 } else { weight };
         }
         if all == 0 { 0 } else { new * 256 / all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_the_rarest_terms_shares_less() {
+        let mut state = 7_u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut texts = Vec::new();
+        for _ in 0..200 {
+            let mut all: Vec<u64> = (0..next(9)).map(|_| next(6) * next(6)).collect();
+            all.sort_unstable();
+            all.dedup();
+            texts.push(all);
+        }
+        let mut frequencies = Frequencies::default();
+        texts.iter().for_each(|all| frequencies.add(&Terms { all: all.clone(), facts: Vec::new() }));
+        let weights = frequencies.weigh();
+        let (mut near, mut fewer) = (0, 0);
+        for asked in &texts {
+            for least in [1, 128, 256] {
+                let rarest = weights.rarest(asked, least);
+                fewer += usize::from(!rarest.is_empty() && rarest.len() < asked.len());
+                for other in texts.iter().filter(|other| weights.shared(asked, other) >= least) {
+                    near += 1;
+                    assert!(rarest.iter().any(|term| other.contains(term)), "{asked:?} {other:?} {least}");
+                }
+            }
+        }
+        assert!(near > 1_000 && fewer > 100, "{near} {fewer}");
     }
 }
