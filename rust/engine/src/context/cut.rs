@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::history::{History, Stored};
-use super::turns::{is_answered, opens_round};
+use super::turns::{ends_in_answer, opens_round};
 use crate::Result;
 
 /// The numbers of the rule.
@@ -161,14 +161,14 @@ impl Grid {
         (steps, steps.saturating_mul(self.step))
     }
 
-    /// The window of a transcript that ends at the origin: the user message of a turn that was compacted to its last round, and has no
-    /// answer. Else it is empty.
+    /// The window of a transcript that ends at the origin: the user message of a turn that was compacted to its last round, and goes on.
+    /// Else it is empty.
     fn before_origin(&self, history: &dyn History, pending: u64) -> Result<Window> {
         let end = history.messages();
         let newest = history.turns().checked_sub(1).filter(|_| self.keeps_heads && end == self.origin);
         let Some(turn) = newest else { return Ok(self.empty(history.turns())) };
         let head = head_of(history, history.turn_start(turn)?, end)?;
-        if head.is_empty() || is_answered(history, end)? {
+        if head.is_empty() || ends_in_answer(history, end)? {
             return Ok(self.empty(history.turns()));
         }
         let tokens = tokens_of(history, &head)? + pending;

@@ -268,6 +268,13 @@ fn a_turn_that_goes_on_keeps_its_user_message_where_nothing_stands_behind_the_or
     let origin = Grid { origin: end, grant: 400, step: 100, rounds: 1, parts_turns: true, keeps_heads: true };
     push(&mut history, call("next"));
     assert_eq!(origin.window(&history, 0).unwrap().cut, window.cut);
+    push(&mut history, Message::tool_result("next", "done", false));
+    // An answer ends the turn, and rounds behind it go on with it.
+    push(&mut history, Message::text(Role::Assistant, "half of it is fixed"));
+    assert!(grid(&history, true).parts.iter().all(Range::is_empty));
+    push(&mut history, call("more"));
+    push(&mut history, Message::tool_result("more", "done", false));
+    assert_eq!(grid(&history, true).parts[0], 2..3);
 }
 
 #[test]

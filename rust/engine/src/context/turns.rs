@@ -236,6 +236,18 @@ pub(crate) fn is_answered<H: History + ?Sized>(history: &H, at: u64) -> Result<b
     Ok(false)
 }
 
+/// Whether the last that an assistant said before `at` answers the turn: rounds behind an earlier answer go on with it. Reads the messages
+/// of a round.
+pub(crate) fn ends_in_answer<H: History + ?Sized>(history: &H, at: u64) -> Result<bool> {
+    for index in (0..at).rev() {
+        let stored = history.message(index)?;
+        if stored.message.opens_turn() || opens_round(&stored.message) {
+            return Ok(answers_turn(&stored.message));
+        }
+    }
+    Ok(false)
+}
+
 /// How many turns begin before message `at`.
 fn turns_before(history: &dyn History, at: u64) -> Result<u64> {
     let (mut low, mut high) = (0, history.turns());

@@ -5,7 +5,7 @@
 
 use crate::Result;
 use crate::context::cut::{head_of, origin_within};
-use crate::context::turns::{is_answered, opens_round};
+use crate::context::turns::{ends_in_answer, opens_round};
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
 use crate::session::stored_epoch::StoredEpoch;
@@ -54,7 +54,7 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
     let end = view.messages();
     let around = if origin < end {
         view.turn_around(origin)?
-    } else if is_answered(view, end)? {
+    } else if ends_in_answer(view, end)? {
         None
     } else {
         view.turns().checked_sub(1) // its user message stays
