@@ -14,7 +14,7 @@ from memspan.stream import response_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["calls_of", "is_cut", "says_nothing", "told_as", "typed", "unread", "withheld"]
+__all__ = ["calls_of", "is_cut", "is_paused", "says_nothing", "told_as", "typed", "unread", "withheld"]
 
 _CALLS = frozenset({"tool_use", "function_call", "custom_tool_call"})
 _CALL_FIELDS = ("tool_calls", "functionCall", "function_call")
@@ -80,6 +80,13 @@ def calls_of(given: Mapping[str, Any]) -> bool:
     """Whether a reply, in any vendor's form, calls a tool of the program's."""
     parts = [given, *(part for name in ("content", "parts", "output") for part in _parts(given.get(name)))]
     return any(part.get("type") in _CALLS or any(part.get(name) for name in _CALL_FIELDS) for part in parts)
+
+
+def is_paused(given: Mapping[str, Any]) -> bool:
+    """Whether a reply of Anthropic's ends in the call of a tool of its own, without the result: the model goes on from there."""
+    kinds = [str(part.get("type")) for part in _parts(given.get("content"))]
+    own = [kind for kind in kinds if kind.endswith(("_tool_use", "_tool_result"))]
+    return bool(own) and own[-1].endswith("_tool_use")
 
 
 def _parts(value: Any) -> list[Mapping[str, Any]]:

@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from memspan._asking import END, Asked
-from memspan._assistant.failures import calls_of, is_cut, says_nothing, told_as, typed, unread, withheld
+from memspan._assistant.failures import calls_of, is_cut, is_paused, says_nothing, told_as, typed, unread, withheld
 from memspan._assistant.values import AssistantEvent, AssistantReply
 from memspan._fence import is_mapping
 from memspan._patience import Begun, begun
@@ -122,7 +122,10 @@ class Answering:
         self._scope.session(self._session.id, self._of.located(model), **self._seen, **self._of.instructions)
 
     def _rounds(self, lease: Lease, turn: int) -> Generator[AssistantEvent | Asked, Any, tuple[int, int, Stopped]]:
-        """Asks and runs tools by turns, until a reply calls none; the turn that it stands in, how many rounds it took, what stopped it."""
+        """Asks and runs tools by turns, until a reply calls none; the turn that it stands in, how many rounds it took, what stopped it.
+
+        A reply in which the model paused is a round of the provider's own tools.
+        """
         rounds = 0
         while True:
             calls = self._session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
@@ -135,8 +138,15 @@ class Answering:
                 lease.renew()
                 self._compact_due()
             turn = yield from self._ask(lease)
-            if not self._session.pending_tool_calls:
+            if self._session.pending_tool_calls:
+                continue
+            if not is_paused(self._session.messages[-1].given):
                 return turn, rounds, None
+            if rounds == self._of.max_rounds:
+                return turn, rounds, "max_rounds"
+            rounds += 1
+            lease.renew()
+            self._compact_due()
 
     def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, int]:
         """Assembles and calls until a reply is there; the turn that it stands in.
@@ -329,6 +339,6 @@ def _answered(session: Session, number: int) -> AssistantReply | None:
         messages = list(turn.messages)
         if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
             return _reply(turn, stored=True, stopped="max_rounds")
-        if messages and messages[-1].role == "assistant" and not calls_of(messages[-1].given):
+        if messages and messages[-1].role == "assistant" and not calls_of(messages[-1].given) and not is_paused(messages[-1].given):
             return _reply(turn, stored=True)
     return None

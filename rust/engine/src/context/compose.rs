@@ -24,7 +24,7 @@ use super::rounds;
 use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
 use super::squeeze::{most_saved, squeeze};
-use super::turns::opens_round;
+use super::turns::answers_turn;
 use crate::tokens::bound::{Class, Tally};
 use crate::tokens::{Counter, Factor};
 use crate::{Error, Result};
@@ -533,7 +533,7 @@ impl Ending {
             let message = &stored.message;
             if message.tool_results().next().is_none() {
                 let open: Vec<_> = message.tool_calls().map(|call| call.id.clone()).filter(|id| !answered.contains(id)).collect();
-                let ended = opens_round(message) && message.tool_calls().next().is_none();
+                let ended = answers_turn(message);
                 return Ok(Self { open, carried: !ended && !history.is_answered()? && Self::has_user(history)? });
             }
             answered.extend(message.tool_results().map(|result| result.call_id.clone()));

@@ -10,7 +10,8 @@
 
 use super::framing::Framing;
 use super::history::History;
-use super::message::{Message, Part, Role, ToolResult};
+use super::lower::kind_of;
+use super::message::{Format, Message, Part, Role, ToolResult};
 use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
@@ -264,9 +265,24 @@ pub fn opens_round(message: &Message) -> bool {
     message.role == Role::Assistant
 }
 
-/// Whether a message ends the tool rounds of its turn: an assistant speaks and calls nothing.
-fn answers_turn(message: &Message) -> bool {
-    opens_round(message) && message.tool_calls().next().is_none()
+/// Whether a message ends the tool rounds of its turn: an assistant speaks, calls nothing, and did not pause.
+pub(super) fn answers_turn(message: &Message) -> bool {
+    opens_round(message) && message.tool_calls().next().is_none() && !is_paused(message)
+}
+
+/// Whether a reply ends in the call of a tool that Anthropic runs, without its result: the model paused there, and goes on where the next
+/// request ends with that reply (`stop_reason: "pause_turn"`).
+pub(crate) fn is_paused(message: &Message) -> bool {
+    let own = message.parts.iter().rev().find_map(|part| match part {
+        Part::Vendor { format: Format::Anthropic, raw } => Some(raw),
+        _ => None,
+    });
+    own.is_some_and(|raw| is_own_call(raw))
+}
+
+/// Whether a block of Anthropic's is the call of a tool that it runs itself.
+pub(super) fn is_own_call(raw: &str) -> bool {
+    kind_of(raw).ends_with("_tool_use")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::transcript::message::{MessageRecord, MessageState};
 use super::window::assemble::Assembled;
 use super::window::epochs::Observed;
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
+use crate::context::turns::is_paused;
 use crate::context::{Arguments, Reason};
 use crate::limits;
 use crate::store::environment::WriteTransaction;
@@ -49,8 +50,8 @@ impl Session<'_> {
         self.add_reply(response, prompt, None, None, None, now)
     }
 
-    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction. `expect_index` is the index it is to have,
-    /// `created_at` when it was said.
+    /// The same; a reply that calls no tool, and in which the model did not pause, ends the lease of `holder`, in the same transaction.
+    /// `expect_index` is the index it is to have, `created_at` when it was said.
     pub fn add_reply(
         &self,
         response: &[u8],
@@ -107,7 +108,8 @@ impl Session<'_> {
                 Call { response_id: id.map(str::to_owned), ..call_of(&response, sent, number, added.index, writer.told) },
                 added.turn,
             )?;
-            if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
+            let is_last = writer.record.tally.open.is_empty() && !is_paused(&prepared.message);
+            if let Some(holder) = holder.as_ref().filter(|_| is_last) {
                 super::reply::lease::end(writer.pages, writer.place, holder)?;
             }
             let usage = response.usage_tokens;
@@ -118,7 +120,7 @@ impl Session<'_> {
                 planned,
                 exceeded: observed.exceeded,
                 usage_ignored: observed.impossible || response.usage.is_some() && usage.is_none(),
-                is_last: writer.record.tally.open.is_empty(),
+                is_last,
             })
         })?;
         self.note(&replied);

@@ -17,6 +17,7 @@ use super::super::message::{Document, Format, Message, Part, Role, Shape, Source
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
+use super::super::turns::is_own_call;
 use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_named, say_text, say_type};
 use crate::plain::make::Parts;
 
@@ -172,10 +173,11 @@ impl<'a> Blocks<'a> {
         self.last = Last::Turn;
     }
 
-    /// A request must say something, and ends with the user unless the model takes a reply that is begun for it.
+    /// A request must say something, and ends with the user unless the model takes a reply that is begun for it, or paused in one.
     fn end(&mut self, prompt: &Prompt, options: RequestOptions<'_>) {
         let silent = matches!(prompt.segments.last(), Some(Segment { body: Body::Block(_), .. }));
-        let begun = self.turns.last().is_some_and(|turn| !turn.user && (options.ends_with_user || turn.ends_in_thinking()));
+        let begun =
+            self.turns.last().is_some_and(|turn| !turn.user && (options.ends_with_user && !turn.is_paused() || turn.ends_in_thinking()));
         if self.turns.is_empty() {
             self.push(true, Piece::Text(NOTHING_YET.into()));
         } else if silent || begun {
@@ -208,6 +210,12 @@ impl<'a> Turn<'a> {
     /// From which no model goes on.
     fn ends_in_thinking(&self) -> bool {
         self.tool.is_empty() && self.rest.last().is_some_and(|block| is_thinking(&block.of))
+    }
+
+    /// In which the model paused for a tool that Anthropic runs, and from which it goes on.
+    fn is_paused(&self) -> bool {
+        let own = self.rest.iter().rev().find_map(|block| if let Piece::Vendor(raw) = block.of { Some(raw) } else { None });
+        self.tool.is_empty() && own.is_some_and(is_own_call)
     }
 
     /// The last block that takes a breakpoint.
