@@ -22,8 +22,15 @@ static SORTED: Lazy<Vec<&str>> = Lazy::new(|| {
     all
 });
 
+/// Whether a word, in large letters or small, may be one for somebody, or for an animal: most begin otherwise.
+#[must_use]
+pub fn may_be_being(word: &str) -> bool {
+    !word.is_ascii() || BEGINNINGS.may_have(word)
+}
+
 /// Whether a word is for somebody, or for an animal.
-pub(super) fn is_being(word: &str) -> bool {
+#[must_use]
+pub fn is_being(word: &str) -> bool {
     BEGINNINGS.may_have(word) && SORTED.binary_search(&word).is_ok()
 }
 
@@ -51,6 +58,9 @@ mod tests {
         }
         for thing in ["wife's car", "mouse", "server", "client", "house", "grandfather clock", "dog food", ""] {
             assert!(!is_living(thing), "{thing}");
+        }
+        for being in SORTED.iter() {
+            assert!(is_being(being) && may_be_being(being) && may_be_being(&being.to_uppercase()), "{being}");
         }
         assert!(is_kin("kitten") && is_kin("nan") && !is_kin("dentist") && !is_kin("friend"));
     }

@@ -88,7 +88,7 @@ mod typed_tests;
 pub(crate) use assign::MOST_MEASURED;
 pub use assign::{is_of_thing_at_hand, merely_gives, value_before};
 pub use attribute::has_several;
-pub use beings::is_living;
+pub use beings::{is_being, is_living, may_be_being};
 pub use blocks::without_blocks;
 pub use by_name::{is_of_user, is_told, told_of, untold};
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};

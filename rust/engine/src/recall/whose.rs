@@ -2,7 +2,7 @@
 
 use super::newest::says_change;
 use super::words::{Words, in_small_letters, is_any, normal, without_s};
-use crate::gate::{Beginnings, is_living};
+use crate::gate::{Beginnings, is_being, may_be_being};
 use crate::process::Lazy;
 use crate::text::is_filler_written;
 
@@ -144,8 +144,8 @@ fn owners_behind_of(text: &Words<'_>) -> impl Iterator<Item = String> {
 
 /// Whom a word means that has something: a person, or what the write gate knows for living.
 fn living(word: &str) -> Option<String> {
-    let being = |lower: &[u8]| std::str::from_utf8(lower).ok().filter(|lower| is_living(lower)).map(str::to_owned);
-    person(word).or_else(|| in_small_letters(word, being))
+    let being = |lower: &[u8]| std::str::from_utf8(lower).ok().filter(|lower| is_being(lower)).map(str::to_owned);
+    person(word).or_else(|| if may_be_being(word) { in_small_letters(word, being) } else { None })
 }
 
 fn is_own(word: &str) -> bool {

@@ -27,7 +27,15 @@ impl<'t> Words<'t> {
             words.bare.push(bare);
         }
         if !is_whole || text.as_bytes().contains(&b'-') {
-            words.parts = Some(words.bare.iter().flat_map(|word| word.split('-')).filter(|part| !part.is_empty()).collect());
+            let mut parts = Vec::with_capacity(words.bare.len() + 8);
+            for word in &words.bare {
+                if word.as_bytes().contains(&b'-') {
+                    parts.extend(word.split('-').filter(|part| !part.is_empty()));
+                } else if !word.is_empty() {
+                    parts.push(*word);
+                }
+            }
+            words.parts = Some(parts);
         }
         words
     }
@@ -56,13 +64,20 @@ fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
     while end < bytes.len() && (b'!'..=b'~').contains(&bytes[end]) {
         end += 1;
     }
-    *from = end;
     if end == bytes.len() || is_space(bytes[end]) {
+        *from = end;
         return Some(&text[begin..end]).filter(|word| !word.is_empty());
     }
-    let rest = &text[begin..];
+    *from = begin;
+    next_of_any_letters(text, from)
+}
+
+/// The same of letters and spaces beyond ASCII.
+#[inline(never)]
+fn next_of_any_letters<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
+    let rest = text[*from..].trim_start();
     let word = rest.split_whitespace().next()?;
-    *from = text.len() - rest.trim_start().len() + word.len();
+    *from = text.len() - rest.len() + word.len();
     Some(word)
 }
 
@@ -70,6 +85,12 @@ fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
 #[inline]
 pub(super) fn bare(word: &str) -> &str {
     let (bytes, mut begin, mut end) = (word.as_bytes(), 0, word.len());
+    if let (Some(first), Some(last)) = (bytes.first(), bytes.last())
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return word; // as mostly
+    }
     let is_mark = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
     while begin < end && is_mark(bytes[begin]) {
         begin += 1;
@@ -86,7 +107,7 @@ pub(super) fn bare(word: &str) -> &str {
 
 /// A bare word in small letters, with the apostrophe of ASCII.
 pub(super) fn normal(word: &str) -> String {
-    word.to_lowercase().replace('\u{2019}', "'")
+    if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().replace('\u{2019}', "'") }
 }
 
 /// Whether a bare word is one of some words of ASCII in small letters.

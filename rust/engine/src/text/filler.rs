@@ -11,7 +11,7 @@ const FILLER: [&str; 101] = [
     "and", "or", "but", "if", "than", "then", "so", "also", "any", "some", "please", "tell", "again", "ever",
 ];
 
-static PACKED: [u64; FILLER.len()] = packed(&FILLER);
+pub(super) static PACKED: [u64; FILLER.len()] = packed(&FILLER);
 
 /// Each of some words as a number, in order. None has more than eight bytes.
 pub(super) const fn packed<const COUNT: usize>(words: &[&str; COUNT]) -> [u64; COUNT] {
@@ -41,7 +41,7 @@ const fn pack(word: &[u8]) -> u64 {
 
 /// Whether a folded word is filler of an English question.
 pub(crate) fn is_filler(word: &[u8]) -> bool {
-    is_one_of(&PACKED, word)
+    word.len() <= size_of::<u64>() && PACKED.binary_search(&pack(word)).is_ok()
 }
 
 /// The same of a word as it is written, in large letters or small.
@@ -49,13 +49,15 @@ pub(crate) fn is_filler_written(word: &str) -> bool {
     if !word.is_ascii() {
         return is_filler(word.to_lowercase().as_bytes());
     }
-    let number = || word.bytes().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()));
-    word.len() <= size_of::<u64>() && PACKED.binary_search(&number()).is_ok()
+    number_of(word).is_some_and(|number| PACKED.binary_search(&number).is_ok())
 }
 
-/// Whether a word is one of those that were [`packed`].
-pub(super) fn is_one_of(packed: &[u64], word: &[u8]) -> bool {
-    word.len() <= size_of::<u64>() && packed.binary_search(&pack(word)).is_ok()
+/// The number of a word, its letters of ASCII in small ones, by which it is found among those that were [`packed`]; `None` where it is
+/// longer than any of them.
+#[inline]
+pub(super) fn number_of(word: &str) -> Option<u64> {
+    let number = || word.bytes().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()));
+    (word.len() <= size_of::<u64>()).then(number)
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ const DENIES: [&[&str]; 10] = [
     &["stopped"],
     &["quit"],
 ];
+/// Words of the longest of these.
+const LONGEST: usize = 2;
 /// Words that say nothing of the thing that is denied.
 const IDLE: [&str; 14] =
     ["any", "more", "anymore", "longer", "now", "at", "all", "either", "really", "actually", "have", "has", "use", "go"];
@@ -68,9 +70,12 @@ const MOST_WORDS: usize = 14;
 /// is that thing; otherwise its object.
 pub(super) fn denies_another(new: &[&str], old: &[&str], asked: &[String]) -> bool {
     let subject = new.iter().take(2).take_while(|word| is_any(word, &SUBJECTS)).count();
-    let word = |at: usize| new.get(at).map_or_else(String::new, |word| normal(word));
-    let begins = |denies: &&&[&str]| denies.iter().zip(subject..).all(|(one, at)| word(at) == *one);
-    let Some(denies) = DENIES.iter().find(begins).filter(|_| subject > 0 && new.len() <= MOST_WORDS) else { return false };
+    if subject == 0 || new.len() > MOST_WORDS {
+        return false;
+    }
+    let behind: Vec<String> = new[subject..].iter().take(LONGEST).map(|word| normal(word)).collect();
+    let begins = |denies: &&&[&str]| behind.len() >= denies.len() && denies.iter().zip(&behind).all(|(one, word)| word == one);
+    let Some(denies) = DENIES.iter().find(begins) else { return false };
     let verb = subject + denies.len();
     if verb >= new.len() || new[verb..].iter().any(|word| is_any(word, &GOES_ON)) {
         return false;
@@ -100,6 +105,11 @@ mod tests {
     fn denies(new: &str, old: &str, question: &str) -> bool {
         let asked: Vec<String> = Words::of(question).bare.iter().map(|word| normal(without_s(word))).collect();
         denies_another(&Words::of(new).bare, &Words::of(old).bare, &asked)
+    }
+
+    #[test]
+    fn no_denial_is_longer_than_those_that_are_compared() {
+        assert_eq!(DENIES.iter().map(|words| words.len()).max(), Some(LONGEST));
     }
 
     #[test]

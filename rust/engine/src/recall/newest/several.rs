@@ -7,7 +7,7 @@
 use super::super::words::{is_any, normal, without_s};
 use super::manner::says_change;
 use super::restated::same;
-use crate::gate::takes_many;
+use crate::gate::{Beginnings, takes_many};
 use crate::text::is_filler;
 use crate::units::calendar::is_named;
 
@@ -30,6 +30,8 @@ const STAGES: [&str; 16] = [
     "locally",
     "ci",
 ];
+/// How they begin.
+static STAGED: Beginnings = Beginnings::of(&[&STAGES]);
 /// Verbs of what somebody does with several things at a time.
 const MANY: [&str; 18] = [
     "speak", "speaks", "play", "plays", "like", "likes", "love", "loves", "enjoy", "enjoys", "hate", "hates", "know", "knows", "collect",
@@ -139,7 +141,7 @@ pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
 /// Whether each of two texts is of another stage: "`new_checkout` is on in staging", "... is off in prod now".
 pub(super) fn are_of_other_stages(new: &[&str], old: &[&str]) -> bool {
     let lacks = |one: &[&str], other: &[&str]| {
-        one.iter().any(|word| is_any(word, &STAGES) && !other.iter().any(|known| known.eq_ignore_ascii_case(word)))
+        one.iter().any(|word| STAGED.may_have(word) && is_any(word, &STAGES) && !other.iter().any(|known| known.eq_ignore_ascii_case(word)))
     };
     lacks(new, old) && lacks(old, new)
 }
@@ -147,8 +149,10 @@ pub(super) fn are_of_other_stages(new: &[&str], old: &[&str]) -> bool {
 /// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production", "the limit for
 /// images is 5" and "the limit for videos is 9". Who works or lives elsewhere does otherwise, too.
 pub(super) fn have_other_limits(new: &[&str], old: &[&str]) -> bool {
-    let is_own_place = new.iter().take(SUBJECT).any(|word| is_any(word, &RESIDES));
-    !is_own_place && (end_in_other_limits(new, old) || are_of_other_subjects(new, old))
+    // Mostly they do not begin alike, as both of these must.
+    let begin_alike = || new.first().zip(old.first()).is_some_and(|(new, old)| new.eq_ignore_ascii_case(old));
+    let is_own_place = || new.iter().take(SUBJECT).any(|word| is_any(word, &RESIDES));
+    begin_alike() && !is_own_place() && (end_in_other_limits(new, old) || are_of_other_subjects(new, old))
 }
 
 fn end_in_other_limits(new: &[&str], old: &[&str]) -> bool {
