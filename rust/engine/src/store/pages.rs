@@ -51,6 +51,16 @@ pub trait Pages {
     /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()>;
 
+    /// Calls `visit` for every entry as [`Self::scan`] does, where `visit` opens each value, which compares it with its checksum.
+    fn scan_to_open<'p>(
+        &'p self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.scan(from, to, visit)
+    }
+
     /// Shows `look` every entry as [`Self::scan`] does. A value is gone once it was looked at: an encrypted store keeps none of them.
     #[allow(clippy::type_complexity)] // a look at a key and a value
     fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {

@@ -66,7 +66,9 @@ impl<'p> Block<'p> {
     #[inline]
     fn parse(body: &'p [u8], dims: usize) -> Option<Self> {
         let (header, columns) = body.split_first_chunk::<HEADER_BYTES>()?;
-        let [count, stored_dims, rows_at, zero] = [0, 2, 4, 6].map(|at| u16::from_le_bytes([header[at], header[at + 1]]) as usize);
+        let header = u64::from_le_bytes(*header);
+        let field = |bits: u32| usize::from((header >> bits) as u16);
+        let (count, stored_dims, rows_at, zero) = (field(0), field(16), field(32), field(48));
         if count == 0 || stored_dims != dims || zero != 0 || rows_at < HEADER_BYTES + count * COLUMN_BYTES {
             return None;
         }

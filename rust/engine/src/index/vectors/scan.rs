@@ -108,7 +108,12 @@ impl Scores {
             self.numbers.resize(to.next_power_of_two(), 0);
             self.values.resize(to.next_power_of_two(), 0);
         }
-        for (number, &stored) in self.numbers[from..to].iter_mut().zip(numbers) {
+        let (fours, rest) = self.numbers[from..to].as_chunks_mut::<4>();
+        let (stored_fours, stored_rest) = numbers.as_chunks::<4>();
+        for (four, &stored) in fours.iter_mut().zip(stored_fours) {
+            *four = stored.map(u32::from_le_bytes);
+        }
+        for (number, &stored) in rest.iter_mut().zip(stored_rest) {
             *number = u32::from_le_bytes(stored);
         }
         self.len = to;
@@ -154,7 +159,7 @@ impl VectorSet {
         self.walk_blocks(pages, from, &mut score)
     }
 
-    /// Calls `score` with every block from the key `from` on, and the value of the one after it.
+    /// Calls `score`, which opens it, with every block from the key `from` on, and the value of the one after it.
     fn walk_blocks<'p, P: Pages + ?Sized>(
         &self,
         pages: &'p P,
@@ -163,7 +168,7 @@ impl VectorSet {
     ) -> Result<()> {
         // One block behind the walk, which reads the tree's leaves only: a block is fetched while the one before is scored.
         let mut due: Option<(&'p [u8], &'p [u8])> = None;
-        pages.scan(from, &self.blocks().prefix_range().end, &mut |key, value| {
+        pages.scan_to_open(from, &self.blocks().prefix_range().end, &mut |key, value| {
             if let Some((key, before)) = due {
                 score(key, before, value)?;
             }

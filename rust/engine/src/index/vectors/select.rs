@@ -98,6 +98,7 @@ impl Best {
         }
     }
 
+    #[inline]
     fn push(&mut self, scored: Scored) {
         self.ranks.push(scored.rank());
         if self.ranks.len() == self.n.saturating_mul(2) {

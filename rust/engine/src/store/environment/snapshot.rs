@@ -104,6 +104,15 @@ impl Pages for Snapshot {
         }
     }
 
+    fn scan_to_open<'p>(
+        &'p self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if self.vault.is_some() { self.scan(from, to, visit) } else { self.pages.scan_stored(from, to, visit) }
+    }
+
     fn look_through(&self, from: &[u8], to: &[u8], look: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
         self.pages.scan(from, to, &mut |key, stored| match &self.vault {
             None => look(key, stored),

@@ -10,7 +10,7 @@
 //!
 //! A key is an answer as well: a walk over it may skip its value. So every entry that is handed out was compared with its
 //! checksum, which covers the key, once in this process ([`verified::intact`]). The doctor, copies and erasures take what is there
-//! ([`Tree::tolerate`], [`Tree::scan_stored`]).
+//! ([`Tree::tolerate`], [`Tree::scan_stored`]). So does a walk that opens every value that it comes to, which compares it.
 //!
 //! Two kinds of damage are not noticed: a child that points to an older version of the same page, and damage to a page
 //! after it was checked. [`free`] looks after LMDB's list of free pages.
@@ -112,6 +112,8 @@ impl Tree {
         self.last_page
     }
 
+    #[cold]
+    #[inline(never)]
     fn damaged(&self, page: u64, why: &str) -> Error {
         Error::new(
             ErrorKind::StoreCorrupt,
@@ -253,7 +255,8 @@ impl Tree {
         self.entry_of(number, page, way.index())
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // a scan comes here with every block, and what it returns through memory is read before it is written
     fn entry_of<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<(&'m [u8], &'m [u8])> {
         let (key, value) = self.some(number, page.entry(index))?;
         Ok((key, self.stored(value)?))
@@ -264,7 +267,8 @@ impl Tree {
         self.stored(self.some(number, page.value(index))?)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as above
     fn stored<'m>(&'m self, value: Value<'m>) -> Result<&'m [u8]> {
         match value {
             Value::Here(value) => Ok(value),
@@ -272,14 +276,16 @@ impl Tree {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as above
     fn overflow(&self, page: u64, size: usize) -> Result<&[u8]> {
         let (bytes, _) = self.value_pages(page, size)?;
         Ok(&bytes[HEADER..HEADER + size])
     }
 
     /// The pages that a value of `size` bytes needs from `page` on, and how many it has.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // as above
     fn value_pages(&self, page: u64, size: usize) -> Result<(&[u8], u64)> {
         let needed = Page::pages_of(size, self.mapped.page_size);
         let bytes = self.bytes(page, needed)?;
@@ -292,8 +298,7 @@ impl Tree {
 
     /// Asks memory for the beginning of a value that has pages of its own, because a walk comes to it soon.
     fn fetch(&self, page: Page<'_>, index: usize) {
-        if page.is_in_overflow(index)
-            && let Some(Value::Overflow { page, .. }) = page.value(index)
+        if let Some(page) = page.overflow(index)
             && let Ok(bytes) = self.bytes(page, 1)
         {
             prefetch(bytes, 0, HEADER);

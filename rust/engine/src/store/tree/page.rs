@@ -105,9 +105,9 @@ impl<'m> Page<'m> {
     #[inline]
     fn head(self, index: usize) -> Option<(usize, [u16; 4])> {
         let node = self.node(index)?;
-        let head = self.0.get(node..)?.first_chunk::<NODE>()?;
-        let number = |at: usize| u16::from_ne_bytes([head[at], head[at + 1]]);
-        Some((node + NODE, [number(0), number(2), number(4), number(6)]))
+        let head = u64::from_ne_bytes(*self.0.get(node..)?.first_chunk::<NODE>()?);
+        let number = |at: u32| (if cfg!(target_endian = "little") { head >> at } else { head >> (48 - at) }) as u16;
+        Some((node + NODE, [number(0), number(16), number(32), number(48)]))
     }
 
     /// The child page of an entry of a branch.
@@ -139,11 +139,12 @@ impl<'m> Page<'m> {
         Some((self.0.get(at..behind)?, value))
     }
 
-    /// Whether the value of an entry of a leaf lies in overflow pages.
+    /// The first overflow page of an entry of a leaf; `None` where its value stands beside its key.
     #[must_use]
     #[inline]
-    pub fn is_in_overflow(self, index: usize) -> bool {
-        self.node(index).and_then(|node| self.u16(node + 4)) == Some(IN_OVERFLOW)
+    pub fn overflow(self, index: usize) -> Option<u64> {
+        let (at, [.., flags, key]) = self.head(index)?;
+        if flags == IN_OVERFLOW { self.u64(at + usize::from(key)) } else { None }
     }
 
     /// The index of the first key from `low` on that is not below the one that is looked for, and whether it is that key. It is looked for
