@@ -38,16 +38,21 @@ pub(super) const LANES: usize = 8;
 #[inline(always)]
 pub(super) fn unpack(bytes: &[u8], group: usize, bits: u8) -> [u32; LANES] {
     let mask = (1u64 << bits) - 1;
-    let bits = bits as usize;
+    let (bits, mut values) = (bits as usize, [0; LANES]);
+    // Loops, not `array::from_fn`, which is not always inlined.
     if bits <= 8 {
         // All eight stand in one word. Frequent terms have small gaps, and most postings are theirs.
         let word = load(bytes, group * bits);
-        return std::array::from_fn(|lane| ((word >> (lane * bits)) & mask) as u32);
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = ((word >> (lane * bits)) & mask) as u32;
+        }
+        return values;
     }
-    std::array::from_fn(|lane| {
+    for (lane, value) in values.iter_mut().enumerate() {
         let at = (group * LANES + lane) * bits;
-        ((load(bytes, at / 8) >> (at % 8)) & mask) as u32
-    })
+        *value = ((load(bytes, at / 8) >> (at % 8)) & mask) as u32;
+    }
+    values
 }
 
 #[expect(clippy::inline_always, reason = "one instruction, where the bytes go on")]

@@ -152,12 +152,10 @@ impl RunHead {
         let mut last = number;
         for (group, out) in numbers[1..].chunks_exact_mut(LANES).take(gaps.div_ceil(LANES)).enumerate() {
             let gaps_here = unpack(bytes, group, self.gap_bits);
-            let sums: [u64; LANES] = std::array::from_fn(|lane| {
-                number += gaps_here[lane] as u64 + 1;
-                number
-            });
-            for (out, sum) in out.iter_mut().zip(sums) {
-                *out = sum as u32;
+            let mut sums = [0; LANES];
+            for ((out, sum), gap) in out.iter_mut().zip(&mut sums).zip(gaps_here) {
+                number += gap as u64 + 1;
+                (*out, *sum) = (number as u32, number);
             }
             last = sums[(gaps - 1) % LANES];
         }

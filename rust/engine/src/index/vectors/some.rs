@@ -9,15 +9,18 @@ use super::{Query, Scored, VectorSet, vectors_per_block};
 use crate::Result;
 use crate::store::pages::Pages;
 
-/// A number that stands so many blocks further on is looked up, and not walked to.
-const FAR: u32 = 8;
+/// The next blocks are walked where so many numbers stand in [`NEAR`] of them; fewer are looked up. To begin a walk takes as many
+/// instructions as two look-ups, and a look-up as many as four blocks of a walk.
+const MANY: usize = 6;
+const NEAR: u32 = 8;
 
 impl VectorSet {
     /// Appends the scores of `numbers`, which ascend, to `scores`: each as a [scan](Self::scan) gives it, none where there is no vector.
     pub fn scores_of<P: Pages + ?Sized>(&self, pages: &P, query: &Query, numbers: &[u32], scores: &mut Vec<Scored>) -> Result<()> {
         self.check_query(query)?;
         let (rows, end) = (Multiplier::new(query), self.blocks().prefix_range().end);
-        let far = FAR.saturating_mul(vectors_per_block(self.dims) as u32);
+        let near = NEAR.saturating_mul(vectors_per_block(self.dims) as u32);
+        let are_many = |left: &[u32], from: u32| left.get(MANY - 1).is_some_and(|number| *number < from.saturating_add(near));
         let (mut left, mut beside) = (numbers, 0);
         while let [number, others @ ..] = left {
             let Some((first, block)) = self.block_with(pages, *number, beside)? else {
@@ -27,7 +30,7 @@ impl VectorSet {
             let next = block.number(block.len() - 1).saturating_add(1);
             left = rows.score(&block, left, next.max(number.saturating_add(1)), scores);
             beside = first;
-            if left.first().is_none_or(|number| *number >= next.saturating_add(far)) {
+            if !are_many(left, next) {
                 continue;
             }
             // One block behind the walk: the key of the next says which numbers the one before may hold.
@@ -38,8 +41,7 @@ impl VectorSet {
                     left = rows.score(&self.open_block(key, before)?, left, first, scores);
                 }
                 (due, beside) = (Some((key, value)), first);
-                let is_near = left.first().is_some_and(|number| *number < first.saturating_add(far));
-                Ok(if is_near { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                Ok(if are_many(left, first) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
             })?;
         }
         Ok(())
@@ -87,8 +89,14 @@ impl Multiplier {
             for (slot, place) in group[1..].iter_mut().zip(places.by_ref()) {
                 (*slot, count) = (place, count + 1);
             }
-            let made = self.scores(group.map(|place| block.row(place)), group.map(|place| block.scales()[place]));
-            scores.extend(group.into_iter().zip(made).take(count).map(|(place, score)| Scored { number: block.number(place), score }));
+            let (mut rows, mut scales) = ([block.row(first); ROWS], [block.scales()[first]; ROWS]);
+            for at in 1..count {
+                (rows[at], scales[at]) = (block.row(group[at]), block.scales()[group[at]]);
+            }
+            let made = self.scores(rows, scales);
+            for (place, score) in group.into_iter().zip(made).take(count) {
+                scores.push(Scored { number: block.number(place), score });
+            }
         }
         left
     }

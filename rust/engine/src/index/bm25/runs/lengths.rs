@@ -103,8 +103,8 @@ impl<P: Pages> Lengths for RunLengths<'_, P> {
 
     #[inline]
     fn stored_lengths(&mut self, numbers: &[u32], out: &mut [u16]) -> Result<bool> {
-        let mut short = true;
-        let mut from = 0;
+        // All bits of any length: of short ones alone they are those of a short one.
+        let (mut bits, mut from) = (0, 0);
         while let Some(&number) = numbers.get(from) {
             let block = self.block(number)?;
             let first = number - number % BLOCK;
@@ -116,10 +116,10 @@ impl<P: Pages> Lengths for RunLengths<'_, P> {
                 // A document without a length becomes the longest, and a reader that reads long ones one by one finds out.
                 let length = one_more(block, number).wrapping_sub(1);
                 *out = length as u16;
-                short &= u16::try_from(length).is_ok();
+                bits |= length;
             }
             from += in_block;
         }
-        Ok(short)
+        Ok(u16::try_from(bits).is_ok())
     }
 }
