@@ -242,7 +242,9 @@ mod tests {
             texts.push(all);
         }
         let mut frequencies = Frequencies::default();
-        texts.iter().for_each(|all| frequencies.add(&Terms { all: all.clone(), facts: Vec::new() }));
+        for all in &texts {
+            frequencies.add(&Terms { all: all.clone(), facts: Vec::new() });
+        }
         let weights = frequencies.weigh();
         let (mut near, mut fewer) = (0, 0);
         for asked in &texts {
