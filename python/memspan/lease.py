@@ -40,8 +40,9 @@ _STARTED = 19
 class Lease:
     """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
 
-    It ends with the block, with the reply that is added by it and calls no tool, or by its time where the worker died. A block that is
-    interrupted or cancelled while it is entered leaves no lease behind. Messages are added by anybody meanwhile.
+    It ends with the block, with the reply that is added by it and answers (it calls no tool and is no pause), or by its time where the
+    worker died. A block that is interrupted or cancelled while it is entered leaves no lease behind. Messages are added by anybody
+    meanwhile.
 
     Attributes:
         added: The outcome of the message that it was taken with.

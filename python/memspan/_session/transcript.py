@@ -160,7 +160,7 @@ class Transcript(SessionPart):
         Args:
             response: The SDK's response, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
-            lease: Ends in the same transaction where the reply calls no tool.
+            lease: Ends in the same transaction where the reply calls no tool and is not a pause of Claude's.
             created_at: When it was said, for a reply of the past. A naive time is UTC. A retry gives the same, or none. The call in the
                 ledger keeps the time at which it was added.
 

@@ -256,7 +256,7 @@ impl Tree {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // a scan comes here with every block, and what it returns through memory is read before it is written
+    #[allow(clippy::inline_always)] // a scan calls it for every block, and its result would pass through memory
     fn entry_of<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<(&'m [u8], &'m [u8])> {
         let (key, value) = self.some(number, page.entry(index))?;
         Ok((key, self.stored(value)?))
