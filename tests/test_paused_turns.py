@@ -94,3 +94,26 @@ def test_a_retry_behind_a_pause_goes_on(memspan_engine: memspan.Engine) -> None:
     reply = assistant_of(memspan_engine, provider).respond("u", "which port?", session="s", id="m-1")
     assert (reply.text, reply.stored, len(provider.requests)) == ("It listens on 8443.", False, 2)
     assert assistant_of(memspan_engine, provider).respond("u", "which port?", session="s", id="m-1").stored
+
+
+def test_a_pause_that_is_left_behind_has_no_open_call(memspan_engine: memspan.Engine) -> None:
+    """Anthropic refuses a call of its own tools without a result, but at the end of a request."""
+    session = memspan_engine.user("u").session("s", MODEL)
+    provider = Pausing(1)
+    session.add({"role": "user", "content": "which port?"})
+    session.add_response(provider.complete(session.assemble()))
+    session.add({"role": "user", "content": "never mind"})
+    sent = session.assemble().to_anthropic()["messages"]
+    assert sent[1]["content"] == [{"type": "text", "text": "Let me search, part 1."}, {"type": "text", "text": "(Stopped here.)"}]
+    session.rewind(2)
+    assert session.assemble().to_anthropic()["messages"][-1]["content"][-1]["type"] == "server_tool_use"
+
+
+def test_a_search_beside_a_call_of_the_programs_has_its_result_later(memspan_engine: memspan.Engine) -> None:
+    session = memspan_engine.user("u").session("s", MODEL)
+    session.add({"role": "user", "content": "which port, and which day?"})
+    reply = anthropic_response("Let me see.", tool_calls=[("toolu_1", "today", {})], model=MODEL)
+    session.add_response({**reply, "content": [reply["content"][0], CALL, reply["content"][1]]})
+    session.add({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Tuesday"}]})
+    kinds = [block["type"] for block in session.assemble().to_anthropic()["messages"][1]["content"]]
+    assert sorted(kinds) == ["server_tool_use", "text", "tool_use"]

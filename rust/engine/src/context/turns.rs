@@ -274,15 +274,12 @@ pub(super) fn answers_turn(message: &Message) -> bool {
 /// request ends with that reply (`stop_reason: "pause_turn"`).
 pub(crate) fn is_paused(message: &Message) -> bool {
     let own = message.parts.iter().rev().find_map(|part| match part {
-        Part::Vendor { format: Format::Anthropic, raw } => Some(raw),
+        Part::Vendor { format: Format::Anthropic, raw } => {
+            Some(kind_of(raw)).filter(|kind| kind.ends_with("_tool_use") || kind.ends_with("_tool_result"))
+        }
         _ => None,
     });
-    own.is_some_and(|raw| is_own_call(raw))
-}
-
-/// Whether a block of Anthropic's is the call of a tool that it runs itself.
-pub(super) fn is_own_call(raw: &str) -> bool {
-    kind_of(raw).ends_with("_tool_use")
+    own.is_some_and(|kind| kind.ends_with("_tool_use"))
 }
 
 #[cfg(test)]

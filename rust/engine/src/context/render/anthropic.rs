@@ -6,7 +6,7 @@
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
 //! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::dialect::{CallIds, called};
@@ -17,8 +17,7 @@ use super::super::message::{Document, Format, Message, Part, Role, Shape, Source
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::super::turns::is_own_call;
-use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_named, say_text, say_type};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, STOPPED, beginning, input, say_named, say_text, say_type};
 use crate::plain::make::Parts;
 
 /// The end of a block with a breakpoint.
@@ -173,8 +172,26 @@ impl<'a> Blocks<'a> {
         self.last = Last::Turn;
     }
 
+    /// A call of a tool that Anthropic runs needs its result in the request, unless the request ends with that reply, or the reply calls
+    /// tools of the program's as well: then the result comes in a later one. Else the model was stopped there, and a text says so.
+    fn close_own_calls(&mut self) {
+        let ends_in_reply = self.turns.last().is_some_and(|turn| !turn.user);
+        let before = self.turns.len() - usize::from(ends_in_reply);
+        let is_stopped = |turn: &Turn<'a>| !turn.user && !turn.calls() && turn.rest.iter().any(|block| own_call(&block.of).is_some());
+        if !self.turns[..before].iter().any(is_stopped) {
+            return; // as mostly
+        }
+        let results: BTreeSet<&str> = self.turns.iter().flat_map(|turn| &turn.rest).filter_map(|block| own_result(&block.of)).collect();
+        for block in self.turns[..before].iter_mut().filter(|turn| is_stopped(turn)).flat_map(|turn| &mut turn.rest) {
+            if own_call(&block.of).is_some_and(|id| !results.contains(id)) {
+                block.of = Piece::Text(STOPPED.into());
+            }
+        }
+    }
+
     /// A request must say something, and ends with the user unless the model takes a reply that is begun for it, or paused in one.
     fn end(&mut self, prompt: &Prompt, options: RequestOptions<'_>) {
+        self.close_own_calls();
         let silent = matches!(prompt.segments.last(), Some(Segment { body: Body::Block(_), .. }));
         let begun =
             self.turns.last().is_some_and(|turn| !turn.user && (options.ends_with_user && !turn.is_paused() || turn.ends_in_thinking()));
@@ -212,10 +229,15 @@ impl<'a> Turn<'a> {
         self.tool.is_empty() && self.rest.last().is_some_and(|block| is_thinking(&block.of))
     }
 
+    /// Whether it calls tools of the program's.
+    fn calls(&self) -> bool {
+        !self.tool.is_empty() || self.rest.iter().any(|block| matches!(block.of, Piece::Call(_)))
+    }
+
     /// In which the model paused for a tool that Anthropic runs, and from which it goes on.
     fn is_paused(&self) -> bool {
-        let own = self.rest.iter().rev().find_map(|block| if let Piece::Vendor(raw) = block.of { Some(raw) } else { None });
-        self.tool.is_empty() && own.is_some_and(is_own_call)
+        let own = |block: &Block<Piece<'a>>| own_call(&block.of).is_some() || own_result(&block.of).is_some();
+        !self.calls() && self.rest.iter().rev().find(|block| own(block)).is_some_and(|block| own_call(&block.of).is_some())
     }
 
     /// The last block that takes a breakpoint.
@@ -254,6 +276,22 @@ fn trim(piece: &mut Piece<'_>) {
 /// A model's thinking, which must go back as it came.
 fn is_thinking(piece: &Piece<'_>) -> bool {
     matches!(piece, Piece::Vendor(raw) if matches!(kind(raw), Some("\"thinking\"" | "\"redacted_thinking\"")))
+}
+
+/// The id of a call of a tool that Anthropic runs, as JSON.
+fn own_call<'a>(piece: &Piece<'a>) -> Option<&'a str> {
+    own(piece, "_tool_use\"", "id")
+}
+
+/// The id of the call whose result a block of Anthropic's is, as JSON.
+fn own_result<'a>(piece: &Piece<'a>) -> Option<&'a str> {
+    own(piece, "_tool_result\"", "tool_use_id")
+}
+
+fn own<'a>(piece: &Piece<'a>, ends: &str, id: &str) -> Option<&'a str> {
+    let Piece::Vendor(raw) = piece else { return None };
+    let block = Some(raw).filter(|raw| raw.contains(ends)).and_then(|raw| json::object(raw))?;
+    block.get(id).filter(|_| block.get("type").is_some_and(|kind| kind.ends_with(ends)))
 }
 
 /// The type of a vendor's block, as JSON.

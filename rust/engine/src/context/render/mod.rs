@@ -89,6 +89,8 @@ const ASSISTANT_FIRST: &str = "(The assistant speaks first.)";
 const NOTHING_YET: &str = "(Nothing was said yet.)";
 /// The user's last text where the assistant would speak last.
 const GO_ON: &str = "(Go on.)";
+/// The text in the place of the call of a vendor's own tool whose result never came.
+const STOPPED: &str = "(Stopped here.)";
 
 /// The user's text before the assistant's first message.
 fn beginning(prompt: &Prompt) -> &'static str {
