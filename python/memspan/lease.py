@@ -40,7 +40,7 @@ _STARTED = 19
 class Lease:
     """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
 
-    It ends with the block, with the reply that is added by it and answers (it calls no tool and is no pause), or by its time where the
+    It ends with the block, with the reply that is added by it and answers (it calls no tool and is not a pause), or by its time where the
     worker died. A block that is interrupted or cancelled while it is entered leaves no lease behind. Messages are added by anybody
     meanwhile.
 
