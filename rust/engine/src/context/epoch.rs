@@ -18,12 +18,28 @@ use crate::{Error, ErrorKind, Result};
 /// of a turn whose first rounds a summary stands for, and says of those calls that they have results; 7 knows a call that was cancelled
 /// for a reason with an unpaired bracket. Entries of a block have a form of their own ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 7;
-/// From this version on a large turn is parted.
-const PARTS_TURNS: u32 = 4;
-/// From this version on a turn that was compacted in part keeps its user message.
-const KEEPS_HEADS: u32 = 6;
 /// Epochs from this version on go on: of their prompts a new one would change the words of one line alone.
 const STILL_GOOD: u32 = 5;
+
+/// The first version of the rendering rules with each of them: an epoch keeps those that it began with.
+pub(crate) mod since {
+    /// Every pinned memory has its date.
+    pub const DATES: u32 = 2;
+    /// A line stands for the rounds of a turn that left the window.
+    pub const ROUNDS: u32 = 2;
+    /// A pinned memory that another disputes says so.
+    pub const DISPUTES: u32 = 3;
+    /// A large turn is parted.
+    pub const PARTED_TURNS: u32 = 4;
+    /// The line of rounds says what became of their calls.
+    pub const OUTCOMES: u32 = 5;
+    /// A turn that was compacted in part keeps its user message.
+    pub const KEPT_HEADS: u32 = 6;
+    /// The line says of the other calls that they have results, and a text that only begins as that of a cancelled call is a result.
+    pub const RESULTS: u32 = 6;
+    /// A reason for which a call was cancelled may have brackets that are not in pairs.
+    pub const UNPAIRED: u32 = 7;
+}
 
 /// One revision of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -136,7 +152,7 @@ impl Epoch {
         let Some(grant) = grant else { return Err(self.no_room(limit, floors, history.floor)) };
         let grant = grant.min(history.ceiling);
         let step = if budget.cut_step.millionths() == 0 { 0 } else { budget.cut_step.of(grant).max(1) };
-        let (parts_turns, keeps_heads) = (self.renderer_version >= PARTS_TURNS, self.renderer_version >= KEEPS_HEADS);
+        let (parts_turns, keeps_heads) = (self.renderer_version >= since::PARTED_TURNS, self.renderer_version >= since::KEPT_HEADS);
         Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds, parts_turns, keeps_heads })
     }
 
@@ -147,7 +163,7 @@ impl Epoch {
 
     /// Whether a line stands for what a window leaves out of its first turn.
     pub(super) fn shows_rounds(&self, window: &Window) -> bool {
-        window.cut.resume.is_some() && self.renderer_version >= rounds::SINCE_RENDERER
+        window.cut.resume.is_some() && self.renderer_version >= since::ROUNDS
     }
 
     /// The same on a grid. Where it leaves out rounds of its first turn there is room for the line that says so.

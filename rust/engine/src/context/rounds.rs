@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cut::{OPENING_TOKENS, Window};
+use super::epoch::since;
 use super::escape::{escape, unescape};
 use super::framing::Framing;
 use super::history::{History, Stored};
@@ -26,14 +27,6 @@ use super::turns::{begins_as_cancelled, is_cancelled, is_cancelled_in_pairs, ope
 use crate::Result;
 use crate::tokens::Counter;
 
-/// From this version of the renderer on the line is shown.
-pub(super) const SINCE_RENDERER: u32 = 2;
-/// From this version on it says what became of the calls.
-const OUTCOMES: u32 = 5;
-/// From this version on it says of the others that they have results, and a text that only begins as that of a cancelled call is a result.
-const RESULTS: u32 = 6;
-/// From this version on a reason for which a call was cancelled may have brackets that are not in pairs.
-const UNPAIRED: u32 = 7;
 /// The reserve for it.
 pub(crate) const TOKENS: u64 = 96;
 /// Tokens that a message costs beside its text, at most.
@@ -132,14 +125,14 @@ impl LeftOut {
         }
         let which =
             if self.rounds == 1 { "Round 1 of this turn is".to_owned() } else { format!("Rounds 1 to {} of this turn are", self.rounds) };
-        if renderer < OUTCOMES {
+        if renderer < since::OUTCOMES {
             return vec![format!("[{which} not shown{}. They are done; their results are stored.]", named(&self.calls, false))];
         }
         let all = self.calls.values().fold(Calls::default(), |sum, calls| sum.and(*calls));
         let end = match all.done() {
             0 => "All of it is stored",
-            done if renderer < RESULTS && done == all.all => "They are done; their results are stored",
-            _ if renderer < RESULTS => "The others are done; their results are stored",
+            done if renderer < since::RESULTS && done == all.all => "They are done; their results are stored",
+            _ if renderer < since::RESULTS => "The others are done; their results are stored",
             done if done == all.all => "They have results, which are stored",
             _ => "The others have results, which are stored",
         };
@@ -175,9 +168,9 @@ impl Calls {
 /// Whether a result says that its call was cancelled. Before renderer 6 one that begins so did.
 fn was_cancelled(result: &ToolResult, renderer: u32) -> bool {
     match renderer {
-        ..RESULTS => begins_as_cancelled(result),
-        RESULTS..UNPAIRED => is_cancelled_in_pairs(result),
-        UNPAIRED.. => is_cancelled(result),
+        ..since::RESULTS => begins_as_cancelled(result),
+        since::RESULTS..since::UNPAIRED => is_cancelled_in_pairs(result),
+        since::UNPAIRED.. => is_cancelled(result),
     }
 }
 
@@ -248,17 +241,20 @@ mod tests {
             was_cancelled(message.tool_results().next().unwrap(), renderer)
         };
         for text in ["[cancelled: stop]", "[cancelled: the user said [stop]]"] {
-            assert!(is(text, RESULTS) && is(text, OUTCOMES), "{text}");
+            assert!(is(text, since::RESULTS) && is(text, since::OUTCOMES), "{text}");
         }
         for text in ["[cancelled: the queue was emptied] deployed build 7", "[cancelled: 3 jobs] deployed [7]", "[cancelled: 3 jobs"] {
-            assert!(!is(text, UNPAIRED) && !is(text, RESULTS) && is(text, OUTCOMES), "{text}");
+            assert!(!is(text, since::UNPAIRED) && !is(text, since::RESULTS) && is(text, since::OUTCOMES), "{text}");
         }
         for reason in ["the user said [stop", "see ticket 7] and wait", "a :] smile", "see [7] and 8]"] {
             let stored = format!("[cancelled: {reason}]");
-            assert!(is(&stored, UNPAIRED) && !is(&stored, RESULTS), "{stored}");
+            assert!(is(&stored, since::UNPAIRED) && !is(&stored, since::RESULTS), "{stored}");
         }
         for reason in ["the user said [stop", "see ticket 7] and wait", "a] or b [c", "]", "the user said [stop]", "stop"] {
-            assert!([OUTCOMES, RESULTS, UNPAIRED].iter().all(|renderer| is(&cancelled(reason), *renderer)), "{reason}");
+            assert!(
+                [since::OUTCOMES, since::RESULTS, since::UNPAIRED].iter().all(|renderer| is(&cancelled(reason), *renderer)),
+                "{reason}"
+            );
         }
         assert_eq!(cancelled("the user said [stop]"), "[cancelled: the user said [stop]]");
         assert_eq!(cancelled("see ticket 7] and wait"), "[cancelled: see ticket 7) and wait]");

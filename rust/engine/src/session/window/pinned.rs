@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::replaced::{Replaced, successor};
 use crate::Result;
+use crate::context::epoch::since;
 use crate::context::limit::section;
 use crate::context::{Form, Item, MemoryRef, Origin};
 use crate::index::bm25::{IndexId, Reader};
@@ -170,12 +171,12 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
 pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, own: Partition, now: i64) -> Result<Vec<Item>> {
     let version = epoch.epoch.renderer_version;
-    let form = |partition| if version >= DATED_SINCE { epoch.form_of(partition, own) } else { Form::default() };
+    let form = |partition| if version >= since::DATES { epoch.form_of(partition, own) } else { Form::default() };
     let refs = &epoch.epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         let (partition, Some(found)) = (memory.partition as Partition, revision(pages, *memory, now)?) else { continue };
-        let disputed = version >= DISPUTED_SINCE && disputed_since(pages, &found, partition, stamp(&epoch.stamps, partition))?.is_some();
+        let disputed = version >= since::DISPUTES && disputed_since(pages, &found, partition, stamp(&epoch.stamps, partition))?.is_some();
         items.push(item(pages, partition, &found, section::PINNED, None, Form { disputed, ..form(partition) })?);
     }
     Ok(items)
@@ -233,11 +234,6 @@ pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i
     let tombstone = record::history(pages, partition, number)?.pop();
     Ok(Some(tombstone.and_then(|memory| memory.ending).map_or(i64::MAX, |ending| ending.known_until)))
 }
-
-/// The version of the renderer from which on every memory has its date.
-const DATED_SINCE: u32 = 2;
-/// That from which on what is disputed says so.
-const DISPUTED_SINCE: u32 = 3;
 
 /// The name by which memories of a partition say which scope they are of; `None` where they do not.
 fn origin<P: Pages>(pages: &P, partition: Partition, form: Form) -> Result<Option<Box<str>>> {
