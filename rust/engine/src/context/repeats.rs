@@ -7,7 +7,7 @@ use crate::units::days::without_days;
 use crate::units::kept::Kept;
 
 /// Marks that a text may end with or not. A question mark says something.
-const ENDS: [char; 7] = ['.', '!', ',', ';', ':', '\u{2026}', '\u{3002}'];
+const ENDS: [char; 9] = ['.', '!', ',', ';', ':', '\u{2026}', '\u{3002}', '\u{ff01}', '\u{ff0e}'];
 
 /// The prints of so many texts are kept: 64 KiB.
 const TEXTS_KEPT: usize = 1 << 10;
@@ -44,6 +44,8 @@ mod tests {
             ("Never on Fridays!", "never on Fridays"),
             ("\u{c9}t\u{e9} in Lyon\u{2026}", "\u{e9}t\u{e9} in Lyon. "),
             ("Standup moved to Monday (2026-03-02).", "standup moved to Monday"),
+            ("\u{6e2f}\u{53e3}\u{306f}8443\u{3067}\u{3059}\u{3002}", "\u{6e2f}\u{53e3}\u{306f}8443\u{3067}\u{3059}"),
+            ("\u{884c}\u{304f}\u{ff01}", "\u{884c}\u{304f}"),
             ("tea", "tea"),
         ] {
             assert_eq!(print(one), print(other), "{one}");

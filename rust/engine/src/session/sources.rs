@@ -5,18 +5,18 @@
 //! weighed    score of a hit / score of the best of its answer * how sure that answer is (docs/ranking.md)
 //! outdated   a message that told the older value of a slot whose current one is among the hits has a quarter of that, and no more than it
 //! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
-//! once       a text that a better hit of another source has is left out, as a message that a memory was learnt from ([`wording`])
+//! once       a text that a better hit of another source has is left out, as a message that a memory was learnt from (`context/repeats.rs`)
 //! ```
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
 use super::window::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
 use crate::collection::{self, CollectionName};
+use crate::context::print;
 use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::ranking::{BEHIND_THE_CURRENT, LEAST_ASKED};
@@ -25,7 +25,6 @@ use crate::recall::{self, HitExplanation, Question, about, spread, tokens_of};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::units::days::without_days;
 
 /// A kind of text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -266,26 +265,6 @@ fn ranked(source: Source, scores: impl Iterator<Item = f64>) -> Vec<Ranked> {
     scores.enumerate().map(|(place, score)| Ranked { source, answer: 0, place, score }).collect()
 }
 
-/// The words of a text as they are compared: learning makes a sentence of what was said, with a capital in front, a full stop behind, and
-/// the days that it names.
-fn wording(text: &str) -> (Option<char>, Cow<'_, str>) {
-    fn parts(text: &str) -> (Option<char>, &str) {
-        let mut letters = text.trim().trim_end_matches(['.', '!']).trim_end().chars();
-        let first = letters.next().and_then(|first| first.to_lowercase().next());
-        (first, letters.as_str())
-    }
-    match without_days(text) {
-        Cow::Borrowed(text) => {
-            let (first, rest) = parts(text);
-            (first, Cow::Borrowed(rest))
-        }
-        Cow::Owned(text) => {
-            let (first, rest) = parts(&text);
-            (first, Cow::Owned(rest.to_owned()))
-        }
-    }
-}
-
 fn score_of(hit: &TranscriptHit) -> f64 {
     hit.score as f64 / SCORE_ONE as f64
 }
@@ -361,7 +340,7 @@ impl Answer {
     /// Leaves out what a better hit of another source says in the same words. A source itself tells its hits apart: two messages may say the same.
     fn leave_out_repeated(&self, order: &mut Vec<Ranked>) {
         let mut known = HashMap::with_capacity(order.len());
-        order.retain(|one| *known.entry(wording(self.text(*one))).or_insert(one.source) == one.source);
+        order.retain(|one| *known.entry(print(self.text(*one).trim())).or_insert(one.source) == one.source);
     }
 
     /// Gives what told an older value a quarter of its score, and no more than the memory has that says otherwise now. Of equals memories come
