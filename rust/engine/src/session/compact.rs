@@ -436,7 +436,10 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
     let threshold = policy.at.of(limit).max(1);
-    if policy.at != Share::default() && full >= threshold && !can_wait(status, &view, origin..boundary, (limit, threshold, stored))? {
+    if policy.at != Share::default()
+        && full >= threshold
+        && !can_wait(status, &view, origin..boundary, &Figures { limit, threshold, stored })?
+    {
         return Ok(Some(Due::Threshold));
     }
     let turns = status.record.tally.turns.saturating_sub(recount::first_turn(&view, covered)?);
@@ -446,16 +449,26 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
 }
 
+/// Tokens that say whether a session is full.
+struct Figures {
+    /// Of its prompts, at most.
+    limit: u64,
+    /// From which on it is compacted.
+    threshold: u64,
+    /// Of its messages behind the summary.
+    stored: u64,
+}
+
 /// Whether so little of a running turn would leave that a new summary is not worth the prefix before it, while prompts show all of
 /// the turn.
 fn can_wait<P: Pages>(
     status: &Status,
     view: &View<'_, P>,
     leaving: std::ops::Range<u64>,
-    (limit, threshold, stored): (u64, u64, u64),
+    Figures { limit, threshold, stored }: &Figures,
 ) -> Result<bool> {
     let is_of_turn = view.turns() > 0 && view.turn_start(view.turns() - 1)? < leaving.end;
-    let grid = status.epoch.epoch.grid(limit, &status.record.budget.sections);
+    let grid = status.epoch.epoch.grid(*limit, &status.record.budget.sections);
     let shows_all = grid.is_ok_and(|grid| stored.saturating_add(ROUNDS_LINE) <= grid.grant);
     Ok(is_of_turn && shows_all && tokens_of(view, &leaving)? < threshold / LEAST_LEAVING)
 }
