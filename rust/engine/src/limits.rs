@@ -101,6 +101,7 @@ pub fn busy_timeout(seconds: f64) -> Result<Duration> {
 /// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than [`MAX_WAIT`]: a worker that answers for longer
 /// takes it again.
 pub fn lease(seconds: f64) -> Result<i64> {
+    const { assert!(MAX_WAIT.as_secs() == 86_400, "the message below names it") };
     if seconds > 0.0 && seconds <= MAX_WAIT.as_secs_f64() {
         return Ok((seconds * 1e6) as i64);
     }

@@ -3,7 +3,9 @@
 //! A constant is FITTED by `tools/transcripts/fit.py` and `tools/ranking/fit.py` on `FriendsQA`, `RealMemBench` and conversations that were
 //! written for it (these print the values below), MEASURED, that is chosen by a table in docs/ranking.md, or SET, because no data has it.
 //! Nothing is fitted to `LoCoMo`. The constants are applied in
-//! [`super::fusion`] and [`super::priors`] (memories), `session/search` (transcripts) and `collection/search` (passages).
+//! [`super::fusion`] and [`super::priors`] (memories), `session/search` (transcripts), `collection/search` (passages) and
+//! `session/window` (the block of a prompt). Those of BM25 itself stand in `index/bm25/formula.rs`, and how a long message is shortened in
+//! `session/window/excerpt.rs`.
 
 /// Names, weights and values of what a score is made of, from one list.
 macro_rules! features {
@@ -191,6 +193,9 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 /// A message behind the best must be a quarter as sure. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
+/// A question that asks several things at once lowers the floor of a prompt to one part in so many: the answer to its second half has little
+/// of its first. Set.
+pub(crate) const SEVERAL_ASKED: u32 = 2;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
 /// Later texts about the same (`recall/later.rs`, `session/search/later.rs`). Set, but for some that were chosen with the totals of
@@ -266,6 +271,27 @@ pub mod memories {
         /// So many hundredths of the older one's score has what is newer, at least: set.
         pub const LEAST_SHARE: i64 = 10;
     }
+
+    /// What stands beside the first hit (`recall/sure.rs`): set.
+    pub mod sure {
+        /// A text of so many words is a bare value.
+        pub const BARE: usize = 2;
+        /// The place that the first is compared with, from 0 on.
+        pub const TENTH: usize = 9;
+        /// Of two that have equally much of a question, the parts of words differ by no more.
+        pub const EQUAL_WORDS: f64 = 0.1;
+        /// And those of closeness by no more than this.
+        pub const EQUAL_CLOSENESS: f64 = 0.15;
+        /// Hits in which names are looked for that the question has in small letters.
+        pub const ASKED_FOR_NAMES: usize = 20;
+    }
+
+    /// The share of how sure they are that the last of those keep in a prompt which are shown for the person that they name: enough for the
+    /// floor. Set.
+    pub const OF_LEAST: f64 = 0.95;
+    /// In a prompt about the user's own life a memory that is newer than the surest, and shares a name with it, has at least one part in so
+    /// many of its score: just enough to stand beside it. Set.
+    pub const NEWER_BESIDE: i64 = 2;
 
     /// The change in the log odds of a confidence for one unit of margin. With [`NAMED`] the pair of a grid whose mean AUROC is highest
     /// over questions of `FriendsQA` and Talks: with and without the memories that answer them, which counts twice, and with another's name,

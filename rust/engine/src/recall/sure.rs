@@ -24,20 +24,12 @@ use super::Question;
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
+use super::ranking::memories::sure::{ASKED_FOR_NAMES, BARE, EQUAL_CLOSENESS, EQUAL_WORDS, TENTH};
 use super::ranking::memories::{ABOUT_NAMED, Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
 use super::whose::persons;
 use super::words::{Words, bare, bare_words, without_s};
 use crate::text::is_filler;
 
-/// A text of so many words is a bare value.
-const BARE: usize = 2;
-/// The place that the first is compared with.
-const TENTH: usize = 9;
-/// Of two that have equally much of a question, the parts of words and of closeness differ by no more: set.
-const EQUAL_WORDS: f64 = 0.1;
-const EQUAL_CLOSENESS: f64 = 0.15;
-/// Hits in which names are looked for that the question has in small letters.
-const ASKED_FOR_NAMES: usize = 20;
 /// Bytes of the shortest such name.
 const SHORTEST_NAME: usize = 3;
 /// Ends of a sentence, behind which every word has a capital.

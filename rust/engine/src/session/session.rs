@@ -14,6 +14,7 @@ use super::stored_epoch::StoredEpoch;
 use super::sweep;
 use super::transcript::blob;
 use super::transcript::view::{TurnRecord, View};
+use super::window::answered;
 use super::window::assemble::{self, Ask, Assembled, check_items};
 use super::window::goes_on::{asked_before, is_going_on};
 use super::writer::SessionWriter;
@@ -192,7 +193,7 @@ impl Session<'_> {
                     return Ok(Some(query));
                 }
             }
-            Ok(assemble::newest_question(&view)?.map(|(_, text)| text))
+            Ok(answered::newest_question(&view)?.map(|(_, text)| text))
         })
     }
 

@@ -1,40 +1,31 @@
 //! Assembling a prompt: one snapshot is asked for everything it may be made of (`gather`), the rest is
 //! [`compose`](crate::context::compose()), which opens no store. Nothing is written.
 
-use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::answered::{Answered, Answers, AskedFor};
 use super::bounds;
 use super::goes_on::{asked_before, goes_on};
 use super::pinned::{self, Pinned};
-use super::recalled::Recalled;
-use super::replaced::Replaced;
-use super::retrieved::{self, Asked, Shown};
-use super::room::{self, RoomLeft};
+use super::room;
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::{Share, section};
-use crate::context::message::Part;
-use crate::context::{
-    Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, check,
-};
+use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Prompt, Volatile, carries_block, check};
 use crate::index::vectors;
 use crate::limits;
 use crate::memory::Core;
 use crate::models::Model;
-use crate::recall::ranking::SURE_ENOUGH;
+use crate::recall::ranking::SEVERAL_ASKED;
 use crate::recall::when::Range;
-use crate::recall::{self, Filter, Overview, Question, Recall, Request};
+use crate::recall::{Recall, Request};
 use crate::scope::Scope;
-use crate::session::asking::asking;
 use crate::session::key::{SessionKey, cache_key};
 use crate::session::ledger::SentPrompt;
 use crate::session::notes;
-use crate::session::recalls::Recalls;
 use crate::session::record::{SessionBudget, SessionRecord};
 use crate::session::reply::refused;
-use crate::session::search::{Asking, Transcripts};
 use crate::session::session::Status;
 use crate::session::stored_epoch::StoredEpoch;
 use crate::session::task;
@@ -45,6 +36,13 @@ use crate::store::pages::Pages;
 use crate::text::speech;
 use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind, Result};
+
+/// A provider may count one part in so many of the tokens that are counted here.
+const LESS: u64 = 4;
+/// Or so many times as many.
+const MORE: u64 = 20;
+/// And so many beside them, which its own frame of a request may have.
+const FRAME: u64 = 4_000;
 
 /// The request for a prompt.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +101,7 @@ impl Assembled {
             Some(content) => (content.request.tokens(), content.request.bytes()),
             None => (self.prompt.counted_tokens, u64::MAX),
         };
-        counted / 4..=bytes.min(counted.saturating_mul(20)).saturating_add(4_000)
+        counted / LESS..=bytes.min(counted.saturating_mul(MORE)).saturating_add(FRAME)
     }
 
     /// Whether it can cost that.
@@ -187,7 +185,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     budget.sections = record.recalls.floored(budget.sections);
     if recalled.as_ref().is_some_and(|(request, _)| speech::asks_several(&request.text)) {
         let floor = &mut budget.sections.relevance.of_best;
-        *floor = Share::new(floor.millionths() / 2); // what answers the second question has little of the first
+        *floor = Share::new(floor.millionths() / SEVERAL_ASKED);
     }
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     // The reserve for recalled text is a share of the tokens to come. The history has the rest.
@@ -329,65 +327,16 @@ fn gather<'s, P: Pages>(
     let mut volatile = fixed.pinned.newer(pages, &epoch, |partition| epoch.form_of(partition, place.partition), ask.now)?;
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
-    let stands: Vec<MemoryRef> = items_of(&fixed.fixed).iter().chain(&volatile).filter_map(|item| item.memory).collect();
-    let mut recalled = recall(engine, pages, scopes, &view, ask, (&record.recalls, &stands))?;
-    let mut memories = Vec::new();
-    if let Some((request, question, answer, _)) = &recalled {
-        let least = if recall::is_filled(request, question) { SURE_ENOUGH } else { 0.0 };
-        let asked = Recalled { now: ask.now, least, follows: request.filter.fills };
-        memories = asked.items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
-    }
-    let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
-    if let Some((request, question, answer, asking)) = &mut recalled {
-        let passages = retrieved::passages(engine, pages, &record, request, question)?;
-        let budget = effective(&record.budget, &epoch.model, ask);
-        let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
-        let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
-        most_recalled = room.most_recalled;
-        let (start, left_out, preferred) = (room.start, room.left_out, request.filter.preferred);
-        let mut replaced = fixed.pinned.replaced.clone();
-        for hit in &answer.hits {
-            Replaced::by(pages, answer.partition_of(hit), &hit.memory, &mut replaced)?;
-        }
-        let (replaced, room) = (&replaced[..], room.tokens);
-        let (excerpts, asking, of_now) = (OnceCell::new(), *asking, recall::is_of_now(&request.filter, question));
-        let (record, superseded) = (&record, &*engine.superseded(pages, place.partition)?);
-        let transcripts = Transcripts::new(pages, place.partition);
-        let asked = Asked {
-            superseded,
-            scope,
-            place,
-            record,
-            start,
-            left_out,
-            question,
-            excerpts,
-            asking,
-            now: ask.now,
-            preferred,
-            room,
-            replaced,
-            of_now,
-            follows: recall::may_be_of_now(&request.filter, question),
-        };
-        let (mut messages, corrections) = retrieved::messages((pages, &transcripts), &asked, &view)?;
-        for one in corrections.into_iter().chain(passages.corrections) {
-            if !answer.corrections.contains(&one) {
-                answer.corrections.push(one);
-            }
-        }
-        if question.overview().is_some_and(Overview::is_of_time) {
-            memories = of_time(memories, answer, messages, room, &[items_of(&fixed.fixed), &volatile]);
-        } else {
-            asked.follow((pages, &transcripts), (answer, &mut memories), &mut messages, &view)?;
-            memories.extend(messages.into_iter().map(|one| one.item));
-        }
-        memories.extend(passages.shown);
-        (left_out_passages, degraded) = (passages.left_out, passages.degraded);
-    }
-    volatile.append(&mut memories);
+    let asked =
+        AskedFor { engine, pages, scope, place, record: &record, epoch: &epoch, fixed: &fixed, volatile: &volatile, view: &view, ask };
+    let mut answered = asked.memory(scopes)?;
+    let Answers { items, left_out_passages, degraded, most_recalled } = match &mut answered {
+        Some(answered) => asked.answers(answered)?,
+        None => Answers::none(),
+    };
+    volatile.extend(items);
     volatile.extend(ask.items.iter().cloned());
-    let recalled = recalled.map(|(request, _, answer, _)| (request, answer));
+    let recalled = answered.map(|Answered { request, answer, .. }| (request, answer));
     Ok(Gathered { volatile, recalled, left_out_passages, degraded, most_recalled, ..Gathered::bare(view, record, epoch, fixed, ask) })
 }
 
@@ -410,102 +359,12 @@ fn fixed_now<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, scopes
     Ok(WarmFixed { epoch: epoch.epoch.number, fixed, pinned })
 }
 
-fn items_of(fixed: &Fixed) -> &[Item] {
+pub(super) fn items_of(fixed: &Fixed) -> &[Item] {
     fixed.pinned.as_ref().map_or(&[], |pinned| &pinned.items)
 }
 
-fn recall<P: Pages>(
-    engine: &Core,
-    pages: &P,
-    scopes: Vec<Scope>,
-    view: &View<'_, P>,
-    ask: &Ask,
-    (recalls, stands): (&Recalls, &[MemoryRef]),
-) -> Result<Option<(Request, Question, Recall, Asking)>> {
-    let asked = match &ask.query {
-        Some(query) => Some((query.clone(), Asking::ByCaller)),
-        None => newest_question(view)?.map(|(index, text)| (text, Asking::ByMessage(view.place.session, index))),
-    };
-    let Some((text, asking)) = asked.filter(|(text, _)| !text.trim().is_empty()) else { return Ok(None) };
-    let mut request = memory_request(text, ask, scopes, recalls);
-    let memories = request.limit;
-    let question = Question::new(&request.text);
-    let is_of_user = question.overview() == Some(Overview::User);
-    if is_of_user {
-        request.limit += stands.len(); // these are among the first of what answers, and stand in the prompt already
-    }
-    let asks_nothing = memories == 0 || question.asks_nothing();
-    let mut answer = if asks_nothing { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
-    if is_of_user {
-        let (mut hits, mut left) = (std::mem::take(&mut answer.hits), memories);
-        hits.retain(|hit| {
-            let place = (u64::from(answer.partition_of(hit)), u64::from(hit.memory.number));
-            let stands = stands.iter().any(|one| (one.partition, one.memory) == place);
-            let stays = stands || left > 0;
-            left = if stands { left } else { left.saturating_sub(1) };
-            stays
-        });
-        answer.hits = hits;
-    }
-    Ok(Some((request, question, answer, asking)))
-}
-
-/// A question to the memory of some scopes.
-pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, recalls: &Recalls) -> Request {
-    let by_clock = ask.time.as_ref().filter(|(_, question)| *question == text);
-    let preferred = by_clock.map_or_else(|| recall::when::read(&text, ask.now, 0), |(time, _)| *time);
-    Request {
-        text,
-        vector: ask.vector.clone(),
-        scopes,
-        limit: recalls.memories as usize,
-        filter: Filter { preferred, relevant_only: true, fills: recalls.fills(), ..Filter::all(ask.now) },
-        min_score: 0.0,
-        max_tokens: None,
-    }
-}
-
-/// The index of the user's last message, and what it asks memory.
-pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<(u64, String)>> {
-    let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
-    let start = history.turn_start(turn)?;
-    for index in (start..history.messages()).rev() {
-        let stored = history.message(index)?;
-        if stored.message.opens_turn() {
-            return Ok(Some((index, question(&stored.message))));
-        }
-    }
-    Ok(None)
-}
-
-/// The question that a message [asks](asking) memory.
-fn question(message: &Message) -> String {
-    debug_assert_eq!(message.role, Role::User);
-    let texts = message.parts.iter().filter_map(|part| if let Part::Text(said) = part { Some(&**said) } else { None });
-    let text: String = texts.flat_map(|said| [said, "\n"]).collect();
-    asking(&text).into_owned()
-}
-
-/// Memories and messages that answer a question for a time alone, in the order of time; where none does, all as they were found. `elsewhere`
-/// has what the prompt shows besides.
-fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64, elsewhere: &[&[Item]]) -> Vec<Item> {
-    let happened = answer.hits.iter().map(|hit| hit.parts.overview);
-    let messages = messages.into_iter().map(|one| (one.said_then, one.item));
-    let (mut then, mut others) = (Vec::new(), Vec::new());
-    for (at, item) in happened.zip(memories).chain(messages) {
-        match at {
-            Some(at) => then.push((at, item)),
-            None => others.push(item),
-        }
-    }
-    let shows = |one: &Item, item: &Item| one.memory.is_some() && one.memory == item.memory || one.text == item.text;
-    let mut items = retrieved::in_order_of_time(then, room, |item| elsewhere.iter().any(|all| all.iter().any(|one| shows(one, item))));
-    items.append(&mut others);
-    items
-}
-
 /// The session's budget with what this call asks for otherwise.
-fn effective(own: &SessionBudget, model: &Model, ask: &Ask) -> SessionBudget {
+pub(super) fn effective(own: &SessionBudget, model: &Model, ask: &Ask) -> SessionBudget {
     let mut budget = ask.budget.clone().unwrap_or_else(|| own.fitted(model));
     budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
     budget.output_tokens = ask.max_output_tokens.or(budget.output_tokens);

@@ -1,6 +1,7 @@
 //! The parts of a prompt: the snapshot that feeds it, pinned and retrieved texts, the cache of the process, the bounds of closed
 //! tokenizers.
 
+pub(super) mod answered;
 pub(super) mod assemble;
 pub(crate) mod bounds;
 mod called;
@@ -10,6 +11,7 @@ mod failures;
 pub(super) mod fixed;
 mod followed;
 pub(super) mod goes_on;
+mod of_time;
 pub(super) mod pinned;
 mod recalled;
 pub(super) mod recount;

@@ -8,13 +8,11 @@ use crate::Result;
 use crate::context::limit::section;
 use crate::context::{Form, Item};
 use crate::memory::{Memory, record};
+use crate::recall::ranking::memories::{NEWER_BESIDE, OF_LEAST};
 use crate::recall::{self, Hit, Recall};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::score::SCORE_UNIT;
-
-/// The share that the last of those keeps which are shown for the person that they name: enough for the floor of a prompt.
-const OF_LEAST: f64 = 0.95;
 
 /// How recalled memories become items.
 pub(super) struct Recalled {
@@ -68,7 +66,7 @@ fn bring_told_later(hits: &[Hit], items: &mut [Item]) {
 /// say what holds now of "accountant is Joost, charges 110".
 fn bring_newer(hits: &[Hit], items: &mut [Item]) {
     let Some(best) = (0..hits.len()).max_by_key(|at| items[*at].score) else { return };
-    let (surest, least) = (&hits[best].memory, items[best].score.map(|score| score / 2 + 1));
+    let (surest, least) = (&hits[best].memory, items[best].score.map(|score| score / NEWER_BESIDE + 1));
     for (hit, item) in hits.iter().zip(items) {
         let is_newer = hit.memory.trust > 0 && hit.memory.occurred_at > surest.occurred_at;
         if is_newer && recall::shares_name(&hit.memory.text, &surest.text) {

@@ -6,7 +6,7 @@
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced, beside the number of its document, with which it goes.
 //!
-//! The answers to a question that asks for a time alone come from all of that time, and stand in its order ([`in_order_of_time`]).
+//! The answers to a question that asks for a time alone come from all of that time, and stand in its order (`of_time.rs`).
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -45,13 +45,15 @@ const BEYOND: u64 = 16;
 /// The most messages that are looked for where the caller names no number.
 const MOST_MESSAGES: u64 = 128;
 /// The fewest tokens that a message is taken for when it is reckoned how many there is room for: its frame and a few words.
-const LEAST_TOKENS: u64 = 24;
+pub(super) const LEAST_TOKENS: u64 = 24;
 /// Words of a message at least that has none of the question and stands beside none that has: "yes" is near to every short one.
 const LEAST_WORDS: usize = 3;
 /// Letters of one word at least that tells something behind an exclamation mark.
 const LEAST_LETTERS: usize = 6;
-/// Bytes that are reckoned for a token: more than English text has.
+/// Bytes that are reckoned for a token of all messages together.
 const BYTES_A_TOKEN: u64 = 4;
+/// And for one of a single message, which may have more tokens than usual.
+pub(super) const LEAST_BYTES_A_TOKEN: u64 = 3;
 /// The most bytes that are shown of a message.
 const EXCERPT_BYTES: usize = 1_200;
 /// The fewest that are worth a frame.
@@ -102,32 +104,6 @@ pub(in crate::session) struct Shown {
     /// When it was said, where that alone makes it an answer.
     pub said_then: Option<i64>,
     pub item: Item,
-}
-
-/// Memories and messages that answer a question for a time alone, each with when it was: those that there is room for, from all of the time
-/// alike, with the scores by which a block puts them in the order of time, of which the first and the last are the best. Behind them
-/// those that cannot be shown because the prompt has them elsewhere.
-pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u64, is_elsewhere: impl Fn(&Item) -> bool) -> Vec<Item> {
-    found.sort_by_key(|(at, _)| *at); // stable: of one time memories come before messages
-    let (elsewhere, then): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, item)| is_elsewhere(item));
-    let mut once: Vec<Item> = Vec::with_capacity(then.len());
-    for (_, item) in then {
-        if once.iter().all(|other| other.text != item.text) {
-            once.push(item);
-        }
-    }
-    let tokens = |item: &Item| item.text.len() as u64 / (BYTES_A_TOKEN - 1) + LEAST_TOKENS;
-    let asked: u64 = once.iter().map(tokens).sum();
-    let most = if asked > room { (once.len() as u64 * room / asked.max(1)).max(1) as usize } else { once.len() };
-    let mut shown = recall::spread(once, most, |_| 0);
-    let (count, best) = (shown.len(), shown.iter().filter_map(|item| item.score).max().unwrap_or(0));
-    for (place, item) in shown.iter_mut().enumerate() {
-        // A block shows the best first, the second best last, and the weakest in the middle.
-        let rank = if place < count.div_ceil(2) { 2 * place } else { 2 * (count - 1 - place) + 1 };
-        item.score = Some(best - rank as i64);
-    }
-    shown.extend(elsewhere.into_iter().map(|(_, item)| item));
-    shown
 }
 
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
@@ -279,7 +255,7 @@ impl Asked<'_> {
 
     /// The most bytes that are shown of a message.
     fn most_bytes(&self) -> usize {
-        (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES)
+        (self.room.saturating_mul(LEAST_BYTES_A_TOKEN) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES)
     }
 
     /// The item of a message, with its score; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -553,41 +529,6 @@ pub(in crate::session) fn passages<P: Pages>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_lies_in_a_time_stands_in_its_order_from_all_of_it() {
-        let item = |at: i64| Item {
-            section: section::RECALLED.into(),
-            id: format!("{at}").into(),
-            attributes: Vec::new(),
-            text: format!("{at} {}", "x".repeat(60)).into(),
-            memory: None,
-            message: None,
-            document: None,
-            form: Form::dated(),
-            score: Some(1_000),
-        };
-        let ids = |items: &[Item]| items.iter().map(|item| item.id.to_string()).collect::<Vec<_>>();
-        for (count, room, shown) in
-            [(5, 10_000, vec!["0", "1", "2", "3", "4"]), (4, 10_000, vec!["0", "1", "2", "3"]), (40, 140, vec!["0", "13", "26"])]
-        {
-            let found = (0..count).rev().map(|at| (at, item(at))).collect();
-            let items = in_order_of_time(found, room, |_| false);
-            assert_eq!(ids(&items), shown);
-            // As the block places them: by score, every other one to the end.
-            let mut ranked = items.clone();
-            ranked.sort_by_key(|item| std::cmp::Reverse(item.score));
-            let mut placed: Vec<Item> = ranked.iter().step_by(2).cloned().collect();
-            placed.extend(ranked.iter().skip(1).step_by(2).rev().cloned());
-            assert_eq!(ids(&placed), shown);
-        }
-        let twice = vec![(1, item(1)), (2, Item { id: "again".into(), ..item(1) }), (3, item(3)), (0, item(0))];
-        assert_eq!(
-            ids(&in_order_of_time(twice, 10_000, |item| &*item.id == "3")),
-            ["0", "1", "3"],
-            "a text once, what is elsewhere behind"
-        );
-    }
 
     #[test]
     fn a_beginning_ends_between_characters() {

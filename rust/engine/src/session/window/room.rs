@@ -17,6 +17,8 @@ use crate::store::pages::Pages;
 const SHARE: u64 = 32;
 /// And always so many tokens: some ten messages.
 const LEAST: u64 = 512;
+/// Of the tokens to come one part in so many is worth reading candidates for where recalled text takes them from history.
+const WHERE_COSTLY: u64 = 16;
 
 /// The approximate room that the window leaves for recalled text.
 pub(super) struct RoomLeft {
@@ -32,7 +34,7 @@ pub(super) struct RoomLeft {
 
 impl RoomLeft {
     /// About how much there is room for: `compose` decides, this says how many candidates are worth reading. A window that slides, and a
-    /// block that can never leave the history again, take from what history could have: there it is a sixteenth.
+    /// block that can never leave the history again, take from what history could have: there it is [a share](WHERE_COSTLY).
     /// `limit` is what the prompt is held to, which may be less than the budget's where more was refused.
     pub fn of<P: Pages>(limit: u64, budget: &Budget, epoch: &StoredEpoch, fixed: &Fixed, view: &View<'_, P>) -> Result<Self> {
         let window = epoch.epoch.window(limit, budget, view, 0)?;
@@ -41,7 +43,7 @@ impl RoomLeft {
         let said = window.tokens + fixed.summary.as_ref().map_or(0, |summary| summary.tokens);
         let most_recalled = if is_granted(budget) { ceiling } else { most_recalled(said, ceiling) };
         let costly = budget.cut_step.millionths() == 0 || epoch.model.append_only;
-        let tokens = if costly { space / 16 } else { space.saturating_sub(window.tokens) };
+        let tokens = if costly { space / WHERE_COSTLY } else { space.saturating_sub(window.tokens) };
         Ok(Self { start: window.cut.start, left_out: window.left_out(), tokens: tokens.min(most_recalled), most_recalled })
     }
 }

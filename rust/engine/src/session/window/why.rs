@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::assemble::{self, Ask, Assembled, memory_request};
+use super::answered::memory_request;
+use super::assemble::{self, Ask, Assembled};
 use crate::Result;
 use crate::context::limit::section;
 use crate::context::{Explained, Why, print};
