@@ -129,6 +129,8 @@ pub(crate) const NAMED_CLOSER: f64 = memories::NAMED;
 pub(crate) const SPEAKERS_FROM: usize = 16;
 /// Messages whose rows are read, beyond those that are wanted: 64 for an answer of ten. Measured.
 pub(crate) const BEYOND: usize = 54;
+/// Messages, beyond those that are wanted, beside which those of the same session are looked up where other sessions went on in between.
+pub(crate) const COMPLETE_BEYOND: usize = 12;
 /// Where messages that answer nothing have more than half of the places, or memories that say the same leave an answer short, four times as many
 /// candidates are looked at, until there are enough others or so many were asked for: set. All other answers cost what they did.
 pub(crate) const CROWDED_UP_TO: usize = 1_024;

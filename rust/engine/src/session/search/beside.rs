@@ -5,7 +5,8 @@
 //! far    another session went on at the same time, or this one was taken up again: the record of the message beside it knows its document
 //! ```
 //!
-//! First sight asks for no sessions, so it misses a reply without a word of the question whose question is far: [`Finder::far`] adds it.
+//! First sight asks for no sessions, so it misses a reply without a word of the question whose question is far: [`Finder::complete`] tells
+//! of it. Each far message costs two reads, so they are looked up for the most promising candidates alone.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -47,9 +48,12 @@ impl<'r> ReadRow<'r> {
 
 /// The rows that are read for some candidates.
 pub(super) struct ReadRows<'r> {
-    /// Ascending by number.
+    /// The first [`Self::near`] ascend by number: those of candidates and of the documents beside them. The others are of far messages.
     rows: Vec<ReadRow<'r>>,
-    /// Session and place of each row, and where it stands; empty where no message beside a candidate is far.
+    near: usize,
+    /// The number of each far message, ascending, and where its row stands.
+    far: Vec<(u32, usize)>,
+    /// Session and place of each row, ascending, and where it stands; empty where no message beside a candidate is far.
     places: Vec<(u32, u64, usize)>,
 }
 
@@ -81,12 +85,14 @@ impl<'r> ReadRows<'r> {
             })?;
             from = to;
         }
-        Ok(Self { rows, places: Vec::new() })
+        Ok(Self { near: rows.len(), rows, far: Vec::new(), places: Vec::new() })
     }
 
     /// Where a document's row stands.
     pub fn find(&self, number: u32) -> Option<usize> {
-        self.rows.binary_search_by_key(&number, |other| other.number).ok()
+        let near = self.rows[..self.near].binary_search_by_key(&number, |other| other.number);
+        let far = || self.far.binary_search_by_key(&number, |other| other.0).map(|at| self.far[at].1);
+        near.or_else(|_| far()).ok()
     }
 
     pub fn at(&self, at: usize) -> &ReadRow<'r> {
@@ -96,9 +102,11 @@ impl<'r> ReadRows<'r> {
     /// A message and those beside it.
     pub fn beside(&self, at: usize) -> Beside<'_, 'r> {
         let (mut beside, own) = (Beside([None; PLACES]), &self.rows[at]);
-        for other in &self.rows[at.saturating_sub(BESIDE as usize)..self.rows.len().min(at + BESIDE as usize + 1)] {
-            if other.row.session == own.row.session {
-                beside.put(own, other);
+        if at < self.near {
+            for other in &self.rows[at.saturating_sub(BESIDE as usize)..self.near.min(at + BESIDE as usize + 1)] {
+                if other.row.session == own.row.session {
+                    beside.put(own, other);
+                }
             }
         }
         let first = (own.row.session, own.row.index.saturating_sub(BESIDE.into()));
@@ -115,9 +123,9 @@ impl<'r> ReadRows<'r> {
     fn may_be_far(&self, at: usize, by: i64) -> bool {
         let own = &self.rows[at];
         for step in 1..=BESIDE as isize {
-            let next = at.checked_add_signed(step * by.signum() as isize).and_then(|at| self.rows.get(at));
+            let next = at.checked_add_signed(step * by.signum() as isize).filter(|_| at < self.near);
             let is_next = |next: &&ReadRow<'_>| next.number.abs_diff(own.number) <= BESIDE && next.row.session == own.row.session;
-            let Some(next) = next.filter(is_next) else { return true };
+            let Some(next) = next.and_then(|at| self.rows[..self.near].get(at)).filter(is_next) else { return true };
             if next.row.index.abs_diff(own.row.index) >= by.unsigned_abs() {
                 return false; // documents of one session ascend with its places
             }
@@ -125,22 +133,27 @@ impl<'r> ReadRows<'r> {
         false
     }
 
-    /// Adds rows, or puts them in place of those that lack something.
-    fn join(&mut self, more: Vec<ReadRow<'r>>) {
-        for one in more {
-            match self.rows.binary_search_by_key(&one.number, |other| other.number) {
-                Ok(at) => self.rows[at] = one,
-                Err(at) => self.rows.insert(at, one),
-            }
+    /// Adds the row of a far message, or puts it in place of one that lacks something.
+    fn put(&mut self, one: ReadRow<'r>) {
+        if let Some(at) = self.find(one.number) {
+            self.rows[at] = one;
+            return;
         }
-        self.find_by_place();
+        let (number, place, at) = (one.number, (one.row.session, one.row.index), self.rows.len());
+        self.rows.push(one);
+        let to = self.far.partition_point(|other| other.0 < number);
+        self.far.insert(to, (number, at));
+        let to = self.places.partition_point(|&(session, index, _)| (session, index) < place);
+        self.places.insert(to, (place.0, place.1, at));
     }
 
     /// Finds all rows by their places from now on.
-    pub fn find_by_place(&mut self) {
-        let places = self.rows.iter().enumerate().map(|(at, one)| (one.row.session, one.row.index, at));
-        self.places = places.collect();
-        self.places.sort_unstable();
+    fn find_by_place(&mut self) {
+        if self.places.is_empty() {
+            let places = self.rows.iter().enumerate().map(|(at, one)| (one.row.session, one.row.index, at));
+            self.places = places.collect();
+            self.places.sort_unstable();
+        }
     }
 }
 
@@ -171,6 +184,14 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
+/// A message whose document is far from that of one beside it.
+pub(super) struct Far {
+    pub number: u32,
+    /// Places that it stands behind the other.
+    pub by: i64,
+    pub beside: u32,
+}
+
 /// Finds messages whose documents are far from those of the messages beside them. Each place is looked up once.
 pub(super) struct Finder<'r, P> {
     pages: &'r P,
@@ -183,40 +204,49 @@ impl<'r, P: Pages> Finder<'r, P> {
         Self { pages, partition, known: BTreeMap::new() }
     }
 
-    /// The document of the message `by` places beside that of a row, where it is far; `messages` is the count of its session.
-    pub fn far(&mut self, rows: &ReadRows<'_>, at: usize, by: i64, messages: u64) -> Result<Option<u32>> {
-        let own = &rows.rows[at].row;
-        let Some(index) = own.index.checked_add_signed(by).filter(|index| *index < messages) else { return Ok(None) };
-        if !rows.may_be_far(at, by) {
-            return Ok(None);
-        }
-        let place = SessionKey { partition: self.partition, session: own.session };
-        Ok(match self.known.entry((own.session, index)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => *new.insert(MessageRecord::document_at(self.pages, place, index)?),
-        })
-    }
-
-    /// Reads whole the messages right beside some rows, as far as they were not.
-    pub fn complete(&mut self, rows: &mut ReadRows<'r>, of: &[(usize, u64)], wanted: &Wanted) -> Result<Vec<u32>> {
-        let mut missing = Vec::new();
+    /// Reads what lacks beside some rows, of each of which the count of its session's messages is given: messages right beside one whole, and
+    /// those two places away, if these are `wide`, where they stand. Those that are far.
+    pub fn complete(&mut self, rows: &mut ReadRows<'r>, of: &[(usize, u64)], wide: bool, wanted: &Wanted) -> Result<Vec<Far>> {
+        let places: &[i64] = if wide { &[0, -1, 1, -2, 2] } else { &[0, -1, 1] };
+        let mut far = Vec::new();
         for &(at, messages) in of {
-            let beside = rows.beside(at);
-            for by in [-1, 1] {
-                missing.extend(match beside.other(by) {
-                    Some(other) if other.nearness.is_some() => None,
-                    Some(other) => Some(other.number),
-                    None => self.far(rows, at, by, messages)?,
-                });
+            for &by in places {
+                let (is_whole, may_be_far) = (by.abs() <= 1, rows.may_be_far(at, by));
+                if may_be_far {
+                    rows.find_by_place();
+                }
+                let (known, own) = (rows.beside(at).other(by), &rows.rows[at].row);
+                let is_complete = known.is_some_and(|other| !is_whole || other.nearness.is_some());
+                let (session, index) = (own.session, own.index.checked_add_signed(by).filter(|index| may_be_far && *index < messages));
+                let number = match (known, index) {
+                    (Some(other), _) => other.number,
+                    (None, Some(index)) => match self.document_at(session, index)? {
+                        Some(number) => number,
+                        None => continue,
+                    },
+                    (None, None) => continue,
+                };
+                if may_be_far {
+                    far.push(Far { number, by, beside: rows.rows[at].number });
+                }
+                match index {
+                    _ if is_complete => {}
+                    Some(index) if !is_whole => rows.put(ReadRow { number, row: Row::at_place(session, index), nearness: None }),
+                    _ => rows.put(ReadRow::read(self.pages, self.partition, number, wanted)?),
+                }
             }
         }
-        missing.sort_unstable();
-        missing.dedup();
-        if missing.is_empty() {
-            return Ok(missing);
-        }
-        let read: Result<Vec<_>> = missing.iter().map(|number| ReadRow::read(self.pages, self.partition, *number, wanted)).collect();
-        rows.join(read?);
-        Ok(missing)
+        Ok(far)
+    }
+
+    /// The document of the message at a place of a session.
+    fn document_at(&mut self, session: u32, index: u64) -> Result<Option<u32>> {
+        Ok(match self.known.entry((session, index)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let place = SessionKey { partition: self.partition, session };
+                *new.insert(MessageRecord::document_at(self.pages, place, index)?)
+            }
+        })
     }
 }

@@ -10,7 +10,7 @@ use super::super::key::{SessionKey, SessionsHead};
 use super::super::metadata;
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::words::vectors;
-use super::beside::{Beside, Finder, ReadRows};
+use super::beside::{Beside, Far, Finder, ReadRows};
 use super::dated::{Dated, extended, newest_at, said_at};
 use super::places::{may_be_crowded, surplus};
 use super::question::{Meaning, Question};
@@ -23,7 +23,7 @@ use crate::embedding::count_forms;
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::memory::has_metadata;
-use crate::recall::ranking::{BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
+use crate::recall::ranking::{BEST, BEYOND, COMPLETE_BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::identity::Seed;
@@ -167,7 +167,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let vectors = vectors(self.partition);
         loop {
             let (numbers, all) = self.field.promising(self.pages, &vectors, &self.meaning, wanted.saturating_add(BEYOND))?;
-            let (found, among) = self.score(numbers, limit, &mut sessions)?;
+            let (found, among) = self.score(numbers, limit, wanted.saturating_add(COMPLETE_BEYOND), &mut sessions)?;
             if among.has_copies && !std::mem::replace(&mut knows_forks, true) && self.leave_out_copies(seed)? {
                 continue;
             }
@@ -178,9 +178,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
     }
 
-    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<(Vec<Found>, Among)> {
-        numbers.sort_unstable();
-        let rows = self.rows(&mut numbers, sessions)?;
+    fn score(
+        &mut self,
+        mut numbers: Vec<u32>,
+        limit: usize,
+        complete: usize,
+        sessions: &mut BTreeMap<u32, Known>,
+    ) -> Result<(Vec<Found>, Among)> {
+        let rows = self.rows(&mut numbers, complete, sessions)?;
         let mut ranked = Vec::with_capacity(numbers.len());
         for number in numbers {
             let Some(at) = rows.find(number) else {
@@ -302,39 +307,43 @@ impl<'r, P: Pages> Ranking<'r, P> {
         *self.asks_courtesies.get_or_init(|| acknowledges(&self.request.text))
     }
 
-    /// The rows of candidates, which ascend, and of the messages beside them. A message that is not a candidate because its document is far
-    /// from one beside it that has words of the question becomes one.
-    fn rows(&mut self, numbers: &mut Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<ReadRows<'r>> {
+    /// The rows of candidates, and of the messages beside them; the first `complete` are completed by those that are far. A message that is
+    /// not a candidate because its document is far from that of one right beside it, which has words of the question, becomes one; where there is
+    /// room, also one two places away. Candidates come best first and ascend afterwards.
+    fn rows(&mut self, numbers: &mut Vec<u32>, complete: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<ReadRows<'r>> {
         let (pages, partition) = (self.pages, self.partition);
+        let first = numbers[..numbers.len().min(complete)].to_vec();
+        numbers.sort_unstable();
         let (mut rows, mut finder) = (ReadRows::read(pages, partition, numbers, &self.meaning.wanted)?, Finder::new(pages, partition));
-        let mut far = Vec::new();
-        for number in numbers.iter().filter(|number| self.field.words(**number) > 0.0) {
-            let Some(at) = rows.find(*number) else { continue };
-            let known = self.session(rows.at(at).row.session, sessions)?;
-            for by in [-2, -1, 1, 2] {
-                far.extend(finder.far(&rows, at, by, known.messages)?.filter(|far| !self.field.is_left_out(*far)));
-            }
-        }
-        if !far.is_empty() {
-            numbers.extend(far);
+        let far = self.complete(&mut rows, &mut finder, (&first, true), sessions)?;
+        let has_room = numbers.len() < complete;
+        let may_be_hit = |one: &&Far| self.field.words(one.beside) > 0.0 && (one.by.abs() == 1 || has_room);
+        let is_new = |number: &u32| numbers.binary_search(number).is_err() && !self.field.is_left_out(*number);
+        let new: Vec<u32> = far.iter().filter(may_be_hit).map(|one| one.number).filter(is_new).collect();
+        let beside = self.complete(&mut rows, &mut finder, (&new, has_room), sessions)?;
+        numbers.extend(new);
+        let mut all: Vec<u32> = numbers.iter().copied().chain(far.iter().chain(&beside).map(|one| one.number)).collect();
+        for numbers in [numbers, &mut all] {
             numbers.sort_unstable();
             numbers.dedup();
-            rows = ReadRows::read(pages, partition, numbers, &self.meaning.wanted)?;
-            rows.find_by_place();
         }
-        let mut candidates = Vec::with_capacity(numbers.len());
-        for number in &*numbers {
-            let Some(at) = rows.find(*number) else { continue };
-            if self.field.is_near(*number) || rows.beside(at).has_words(&self.field) {
-                candidates.push((at, self.session(rows.at(at).row.session, sessions)?.messages));
-            }
-        }
-        let beside = finder.complete(&mut rows, &candidates, &self.meaning.wanted)?;
-        let mut all = [numbers.as_slice(), &beside].concat();
-        all.sort_unstable();
-        all.dedup();
         self.field.complete(pages, &vectors(partition), &self.meaning, &all)?;
         Ok(rows)
+    }
+
+    /// Completes the rows of some documents by those of the messages beside them: see [`Finder::complete`].
+    fn complete(
+        &self,
+        rows: &mut ReadRows<'r>,
+        finder: &mut Finder<'r, P>,
+        (numbers, wide): (&[u32], bool),
+        sessions: &mut BTreeMap<u32, Known>,
+    ) -> Result<Vec<Far>> {
+        let mut those = Vec::with_capacity(numbers.len());
+        for at in numbers.iter().filter_map(|number| rows.find(*number)) {
+            those.push((at, self.session(rows.at(at).row.session, sessions)?.messages));
+        }
+        finder.complete(rows, &those, wide, &self.meaning.wanted)
     }
 
     fn features(&self, at: &Beside<'_, 'r>, number: u32, row: &Row<'_>, known: Known) -> Result<Features> {

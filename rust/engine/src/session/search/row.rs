@@ -129,10 +129,14 @@ impl<'p> Row<'p> {
     /// Where a document's message stands; its other fields are left out.
     pub fn decode_place(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
         let mut r = Reader::array(key, verified::open(key, value, SCHEMA, Codec::MessagePack as u8, |_| true)?)?;
-        let (session, index) = (r.uint()? as u32, r.uint()?);
+        Ok(Self::at_place(r.uint()? as u32, r.uint()?))
+    }
+
+    /// The row of a message of which nothing more is known.
+    pub fn at_place(session: u32, index: u64) -> Self {
         let (speaker, tokens) = (Cow::Borrowed(""), Cow::Borrowed(&[][..]));
         let (named, embedded, asks, is_courtesy) = (false, false, false, false);
-        Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, by_model: None, speaker, tokens, at: None })
+        Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, by_model: None, speaker, tokens, at: None }
     }
 
     /// Calls `of` with the row of a document, where it lies; `None` where there is no such document.
