@@ -175,6 +175,8 @@ impl<'a> Composer<'a> {
         }
         composer.held = match inputs.volatile {
             Volatile::Frozen(_) if inputs.append_only && end.carried => composer.block_tokens(),
+            // An epoch that began within a turn was planned beside the block before it.
+            Volatile::Fresh(_) if inputs.append_only && end.carried => inputs.history.held(),
             Volatile::Sent(_, set_aside) => set_aside.as_history,
             _ => 0,
         };

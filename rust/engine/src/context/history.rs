@@ -91,6 +91,11 @@ pub trait History {
         false
     }
 
+    /// Tokens of the block that the newest turn was sent with, 0 where it was not sent yet.
+    fn held(&self) -> u64 {
+        0
+    }
+
     /// The items that the block showed when it was sent and shows no longer.
     fn left_out(&self, _turn: u64) -> Result<Vec<Item>> {
         Ok(Vec::new())

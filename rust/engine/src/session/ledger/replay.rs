@@ -93,7 +93,7 @@ fn again<P: Pages>(
     items: &[crate::context::Item],
     now: i64,
 ) -> Result<Prompt> {
-    let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens, is_answered: !sent.carried };
+    let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens, is_answered: !sent.carried, held: 0 };
     let view = View::new(pages, place, extent, epoch, Arc::default(), now);
     let factor = sent.factor.unwrap_or(epoch.epoch.factor);
     // A prompt of version 0.19.0 shows nothing of a turn that was taken back to the end of its summary. A later one shows its user message.

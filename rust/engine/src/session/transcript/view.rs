@@ -54,12 +54,15 @@ pub(in crate::session) struct Extent {
     pub tokens: u64,
     /// Whether the newest turn was answered. Of an old call: whether its prompt was composed so.
     pub is_answered: bool,
+    /// Tokens of the block that the newest turn was sent with. Of an old call none: its ledger says how many were set aside.
+    pub held: u64,
 }
 
 impl Extent {
     pub fn of(record: &SessionRecord) -> Self {
         let Tally { messages, turns, tokens, is_answered, .. } = record.tally;
-        Self { messages, turns, tokens, is_answered }
+        let held = record.sent.filter(|sent| sent.turn + 1 == turns).map_or(0, |sent| sent.tokens);
+        Self { messages, turns, tokens, is_answered, held }
     }
 }
 
@@ -334,6 +337,10 @@ impl<P: Pages> History for View<'_, P> {
 
     fn block_will_stay(&self) -> bool {
         self.block_will_stay
+    }
+
+    fn held(&self) -> u64 {
+        self.extent.held
     }
 
     fn left_out(&self, turn: u64) -> Result<Vec<Item>> {

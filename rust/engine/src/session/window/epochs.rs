@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use crate::session::ledger::{self, Call};
 use crate::session::record::SessionRecord;
 use crate::session::transcript::blob;
-use crate::session::transcript::view::kept_turns;
+use crate::session::transcript::view::{Extent, kept_turns};
 use crate::session::window::assemble::Assembled;
 use crate::session::window::bounds::{self, StoredAnchor, WindowContent};
 use crate::session::window::pinned::{self, Pinned};
@@ -111,8 +111,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     /// Tokens beside the stored messages that the window must leave room for.
     fn pending(&self) -> u64 {
         let pending = self.record.tally.pending_tokens(&self.epoch.model.framing, &self.counter());
-        let held = self.record.sent.filter(|sent| self.epoch.model.append_only && sent.turn + 1 == self.record.tally.turns);
-        pending + held.map_or(0, |sent| sent.tokens)
+        pending + if self.epoch.model.append_only { Extent::of(&self.record).held } else { 0 }
     }
 
     /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began; or was replaced by what was, or
