@@ -128,7 +128,7 @@ FAMILIES = [
         same("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-mythos-5-1"),
         factor=2_500,
         cache_min=1_024,
-        capabilities=("preserved_thinking",),
+        capabilities=("preserved_thinking", "prefix_check"),
         **CLAUDE,
     ),
     Family(

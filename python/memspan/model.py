@@ -75,7 +75,8 @@ class Model:
         prices: Its prices.
         cache: How its provider caches.
         capabilities: Of "tools", "vision", "pdf", "reasoning", "structured_output", "prefill" (a reply may be begun for it),
-            "mid_conversation_system" (system messages may stand anywhere), "preserved_thinking".
+            "mid_conversation_system" (system messages may stand anywhere), "preserved_thinking", "prefix_check" (thinking behind a
+            prefix that changed since is refused).
         retires_on: The day from which it is not served any more, as "2026-10-23".
         base_url: The address that it is asked at, where that is not its vendor's own. Factors learned there for its tokenizer are kept
             apart. Credentials and a query in it are not stored.

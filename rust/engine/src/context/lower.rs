@@ -117,6 +117,11 @@ pub(super) fn piece(part: &Part, shape: Shape) -> Option<Piece<'_>> {
     }
 }
 
+/// Whether a part is Claude's thinking, which is signed for what stands before it.
+pub(crate) fn is_thinking(part: &Part) -> bool {
+    matches!(part, Part::Vendor { format: Format::Anthropic, raw } if matches!(&*kind_of(raw), "thinking" | "redacted_thinking"))
+}
+
 /// A vendor takes its model's thinking back only with what proves it: a signature, or the encrypted text.
 fn is_sent_back(raw: &str, format: Format) -> bool {
     let has = |key: &str| json::object(raw).and_then(|block| block.get(key)).is_some_and(|value| !matches!(value, "null" | "\"\""));

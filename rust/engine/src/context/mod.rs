@@ -65,7 +65,7 @@ pub use fixed::{Fixed, FixedText, FixedTools};
 pub use framing::Framing;
 pub use history::{History, Stored, Transcript};
 pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
-pub(crate) use lower::images_by_id;
+pub(crate) use lower::{images_by_id, is_thinking};
 pub use message::{Format, Message, Part, Role};
 pub use parse::Arguments;
 pub(crate) use parse::detect;

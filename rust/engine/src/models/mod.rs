@@ -91,6 +91,12 @@ impl Model {
         Some(Server { dialect: dialect_of(&profile), responses: profile.responses() })
     }
 
+    /// Whether its provider refuses thinking behind a prefix that changed since it was made.
+    #[must_use]
+    pub fn checks_prefix(&self) -> bool {
+        get(&self.name).is_ok_and(|profile| profile.capabilities.iter().any(|capability| &**capability == "prefix_check"))
+    }
+
     /// The rules of that server's chat completions.
     #[must_use]
     pub fn dialect(&self) -> Option<&'static Dialect> {

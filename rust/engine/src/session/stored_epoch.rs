@@ -49,6 +49,9 @@ pub struct StoredEpoch {
     pub taken_back: Option<u64>,
     /// How memories of the other scopes that it reads say which they are of. Not at all before 0.16.0.
     pub origin: Origin,
+    /// Messages before this one go without their thinking: it was made behind another prefix, and the model's provider checks that. `None` of
+    /// other models, and before 0.21.0.
+    pub thinking_from: Option<u64>,
 }
 
 /// Fields of a stored epoch before [`StoredEpoch::taken_back`].
@@ -60,9 +63,12 @@ fn read_taken_back(r: &mut Reader<'_>) -> Result<Option<u64>> {
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let has_origin = self.origin != Origin::Unsaid;
-        let fields = if self.taken_back.is_some() { 12 } else { 10 + u32::from(self.own_names) };
-        let mut w = Writer::array(if has_origin { 13 } else { fields });
+        let has_thinking = self.thinking_from.is_some();
+        let has_origin = self.origin != Origin::Unsaid || has_thinking;
+        let has_taken_back = self.taken_back.is_some() || has_origin;
+        let fields =
+            10 + u32::from(self.own_names || has_taken_back) + u32::from(has_taken_back) + u32::from(has_origin) + u32::from(has_thinking);
+        let mut w = Writer::array(fields);
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -77,14 +83,17 @@ impl StoredEpoch {
             w.int(*time);
         });
         w.bool(self.names_memories);
-        if self.own_names || self.taken_back.is_some() || has_origin {
+        if self.own_names || has_taken_back {
             w.bool(self.own_names);
         }
-        if self.taken_back.is_some() || has_origin {
+        if has_taken_back {
             w.maybe_int(self.taken_back.map(|message| message as i64));
         }
         if has_origin {
             w.uint(self.origin as u64);
+        }
+        if let Some(message) = self.thinking_from {
+            w.uint(message);
         }
         w.into_bytes()
     }
@@ -112,6 +121,7 @@ impl StoredEpoch {
             own_names: r.bool()?,
             taken_back: read_taken_back(&mut r)?,
             origin: codec::read_origin(&mut r, key.as_slice())?,
+            thinking_from: r.maybe_int()?.map(|message| message as u64),
         })
     }
 

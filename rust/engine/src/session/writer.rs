@@ -133,6 +133,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             own_names: false,
             taken_back: None,
             origin: Origin::Unsaid,
+            thinking_from: None,
         };
         Ok(Self {
             pages,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
-use crate::context::{Block, History, Item, MemoryRef, Stored, Tally, block};
+use crate::context::{Block, History, Item, MemoryRef, Stored, Tally, block, is_thinking};
 use crate::session::key::SessionKey;
 use crate::session::ledger::{Call, Shown};
 use crate::session::record::SessionRecord;
@@ -74,6 +74,8 @@ pub(in crate::session) struct View<'p, P> {
     /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
     switch: u16,
     recounted: (u64, u64),
+    /// See [`StoredEpoch::thinking_from`].
+    thinking_from: u64,
     counter: CachedCounter,
     /// Memories that have expired by then are not shown.
     now: i64,
@@ -145,6 +147,7 @@ impl<'p, P: Pages> View<'p, P> {
             extent,
             switch,
             recounted,
+            thinking_from: epoch.thinking_from.unwrap_or(0),
             counter,
             now,
             outdated,
@@ -214,6 +217,14 @@ impl<'p, P: Pages> View<'p, P> {
             return Ok(None);
         }
         read_recount(self.pages, self.place, self.switch, index).map(Some)
+    }
+
+    /// A message as the epoch may send it. Its tokens stay those of the whole: its provider never counts more.
+    fn sendable(&self, index: u64, mut stored: Arc<Stored>) -> Arc<Stored> {
+        if index < self.thinking_from && stored.message.parts.iter().any(is_thinking) {
+            Arc::make_mut(&mut stored).message.parts.retain(|part| !is_thinking(part));
+        }
+        stored
     }
 
     pub fn turn(&self, turn: u64) -> Result<TurnRecord> {
@@ -320,7 +331,7 @@ impl<P: Pages> History for View<'_, P> {
             return Err(outside("message", index, self.extent.messages));
         }
         if let Some(stored) = self.warm.messages.get(index).cloned().or_else(|| self.read.borrow().messages.get(&index).cloned()) {
-            return Ok(stored);
+            return Ok(self.sendable(index, stored));
         }
         let record = MessageRecord::expect(self.pages, self.place, index)?;
         let mut stored = record.stored(self.pages, self.place)?;
@@ -328,7 +339,7 @@ impl<P: Pages> History for View<'_, P> {
             Arc::make_mut(&mut stored).cost = cost;
         }
         self.read.borrow_mut().messages.insert(index, Arc::clone(&stored));
-        Ok(stored)
+        Ok(self.sendable(index, stored))
     }
 
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>> {

@@ -192,6 +192,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
         (self.epoch.began_at, self.epoch.stamps, self.epoch.taken_back) = (self.now, shown.stamps, None);
+        let messages = self.record.tally.messages;
+        self.epoch.thinking_from = (messages > 0 && self.epoch.model.checks_prefix()).then_some(messages);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
