@@ -1,4 +1,4 @@
-"""One turn of a conversation, as a program would write it on the public API.
+"""One turn of a conversation. It reaches the store by public calls alone, so a program can do each of these steps as well.
 
     add        the user's message, with the lease: nobody else answers this session meanwhile. Its id makes a retry harmless: a turn that
                was answered is returned, and no model is asked
@@ -10,7 +10,8 @@
     learn      what is worth keeping goes to long-term memory
     compact    old turns and rounds become a summary, where the session says that it is due
 
-Start at `Answering.events`, which is all of it. No call on a store is private API: if you need another order, copy this file.
+Start at `Answering.events`, which is all of it. If you need another order, write your own loop of the same calls (docs/providers.md).
+This file is not one to copy as it is: what waits for models and runs tools (`_asking`, `_patience`) is private and may change.
 """
 
 from __future__ import annotations
