@@ -3,6 +3,8 @@
 //! A task has a name, entries in the order in which they were first set, and perhaps a time to live. Values are JSON text, kept as given.
 //! One that has expired is not shown any more, whether or not its record is gone: the clock decides what is seen, [`expire`] only gives the
 //! room back. The ledger, not this module, knows what it was when a prompt was sent.
+//!
+//! Not here: the calls by which a program reads and changes tasks, which are in `tasks.rs`.
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};

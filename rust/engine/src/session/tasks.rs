@@ -1,4 +1,6 @@
-//! The state of a session's tasks, as a program writes it: each call is one transaction.
+//! The calls of a session on its tasks (`Session::tasks`, `task`, `edit_task`): each is one transaction.
+//!
+//! Not here: the record of a task, its limits and its items in a prompt, which are in `task.rs`.
 
 use super::record;
 use super::session::Session;
