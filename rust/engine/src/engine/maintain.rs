@@ -70,11 +70,14 @@ impl Engine {
 
     /// The next partition behind `after` with memories that lack a vector of this engine's embedding, made ready for them: what nobody
     /// needs is removed, and where the partition is searched by another embedding, this one is built beside it.
+    ///
+    /// For tests, which make vectors step by step; programs call [`Self::maintain`].
     pub fn next_pending(&self, after: Partition) -> Result<Option<Partition>> {
         self.next_lacking(after, false)
     }
 
-    /// [`next_pending`](Self::next_pending), which also gives up what is being built of any other embedding.
+    /// [`next_pending`](Self::next_pending), which also gives up what is being built of any other embedding. For tests; programs call
+    /// [`Self::reembed`].
     pub fn next_to_reembed(&self, after: Partition) -> Result<Option<Partition>> {
         self.next_lacking(after, true)
     }
@@ -142,6 +145,7 @@ impl Engine {
     }
 
     /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
+    /// For tests; programs call [`Self::maintain`].
     pub fn make_vectors(&self) -> Result<u64> {
         self.make_missing(None, false, &mut |_| Ok(()))
     }

@@ -138,7 +138,7 @@ impl Engine {
         core.and_then(Self::of)
     }
 
-    /// The same engine, whose writes `witness` sees with their homes.
+    /// This engine, whose writes `witness` sees with their homes. Only tests have one today; docs/decisions/0023 says what it is for.
     #[must_use]
     pub fn witnessed(mut self, witness: Arc<dyn Witness>) -> Self {
         self.0.core_mut().set_witness(witness);

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Deliberately not here: asking an embedder (the question comes with its vector, unless the embedding is the built-in one), reranking by a model.
-//! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
+//! Start reading at [`ask`], which Python's `recall` calls; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
@@ -197,7 +197,7 @@ impl Recall {
     }
 }
 
-/// Answers a question from one snapshot.
+/// Answers a question from one snapshot, and does not check the request: for tests and benches. Programs call [`ask`].
 pub fn recall(engine: &Core, request: &Request) -> Result<Recall> {
     let question = Question::new(&request.text);
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request, &question))?;

@@ -62,7 +62,7 @@ pub(crate) fn homes<P: Pages + ?Sized>(pages: &P, changes: Vec<Change>) -> Resul
     changes.into_iter().map(home).collect()
 }
 
-/// Sees what every operation writes, before it is committed.
+/// Sees what every operation writes, before it is committed. Only tests have one today (docs/decisions/0023).
 pub trait Witness: Send + Sync + std::fmt::Debug {
     /// The puts and deletes of one operation, in its order. It runs inside of the transaction, so it must be short and must not use the
     /// store; an error undoes the operation.

@@ -69,13 +69,13 @@ pub fn to_json(prompt: &Prompt, format: Format, options: RequestOptions<'_>) -> 
     Body::of(&prompt.segments, |out| say(prompt, format, options, out))
 }
 
-/// The keyword arguments of `client.chat.completions.create` as JSON.
+/// The keyword arguments of `client.chat.completions.create` as JSON: for tests and benches. Programs call [`say`].
 #[must_use]
 pub fn to_openai(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     to_json(prompt, Format::OpenAi, options)
 }
 
-/// The keyword arguments of `client.messages.create` as JSON.
+/// The keyword arguments of `client.messages.create` as JSON: for tests and benches. Programs call [`say`].
 #[must_use]
 pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     to_json(prompt, Format::Anthropic, options)

@@ -93,7 +93,8 @@ impl VectorSet {
         Ok(found.then(|| (dot.sum() * (unit * f64::from(SCORE_ONE))) as i32))
     }
 
-    /// Replaces the scores of `candidates` by their exact cosines and puts them in order: score descending, number ascending.
+    /// Replaces the scores of `candidates` by their exact cosines and puts them in order: score descending, number
+    /// ascending. For tests and benches; a recall asks for each cosine as it ranks.
     pub fn rerank<P: Pages + ?Sized>(&self, pages: &P, query: &Query, candidates: &mut [Scored]) -> Result<()> {
         for candidate in candidates.iter_mut() {
             let missing = || envelope::damaged(self.exact(candidate.number).as_slice(), "it is missing, and its vector stands in a block");

@@ -1,4 +1,4 @@
-//! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, reranked exactly.
+//! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, their best compared exactly.
 //!
 //! The search is exact on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
 //! filter. Partitions far beyond that have a graph besides: see [`graph`]. This module does not make embeddings,
@@ -8,7 +8,7 @@
 //! write    UnitVector (f32, length 1) -> VectorExact in 16 bits a component, VectorBlock as int8 codes with one scale
 //! recall   Query -> scan: trunc(2^30 * dot(codes) * scale * scale) for every vector
 //!                -> Scores::best: the first n, score descending, number ascending
-//!                -> rerank: trunc(2^30 * scale * dot(f32 and i16 as f64)) for those n
+//!                -> cosine: trunc(2^30 * scale * dot(f32 and i16 as f64)) for those n
 //! ```
 //!
 //! Every step gives the same bits on every processor: integers are exact in any order, floating point has one fixed
