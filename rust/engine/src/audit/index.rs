@@ -15,7 +15,7 @@ use crate::text::TermCount;
 pub(crate) struct Index<'p, P> {
     partition: Partition,
     reader: Option<Reader<'p, P>>,
-    /// Those of an index of runs.
+    /// The length of each document, where the index has runs.
     lengths: BTreeMap<u32, u32>,
     /// Whether all postings could be read.
     whole: bool,
