@@ -34,7 +34,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// That of a partition; a fresh one where nothing was written.
+    /// The head of a partition; a fresh one where nothing was written.
     pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::CollectionHead);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };

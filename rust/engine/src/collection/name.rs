@@ -111,7 +111,7 @@ pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<(Partitio
     scope.find(pages)?.map_or(Ok(Vec::new()), |owner| of_owner(pages, owner))
 }
 
-/// The same by the partition of the scope.
+/// The collections of a scope, by the scope's partition.
 pub(crate) fn of_owner<P: Pages + ?Sized>(pages: &P, owner: Partition) -> Result<Vec<(Partition, String)>> {
     let range = Key::new(owner, Table::CollectionByName).prefix_range();
     let mut found = Vec::new();

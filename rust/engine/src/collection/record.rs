@@ -330,7 +330,7 @@ pub(super) struct ChunkRecord {
     pub revision: u32,
     /// In bytes.
     pub span: Range<usize>,
-    /// The same in characters.
+    /// Its place in the text, in characters.
     pub characters: Range<usize>,
     pub path: Vec<String>,
 }

@@ -60,7 +60,7 @@ pub struct Request {
     pub min_score: f64,
     /// Only what has a word of the question or is near its meaning.
     pub relevant_only: bool,
-    /// Of chunks with the same text the best alone. Otherwise the others have the places that stay free.
+    /// Of chunks with the same text only the best is an answer. Otherwise the others have the places that stay free.
     pub each_once: bool,
     /// The time of the question.
     pub now: i64,
@@ -86,8 +86,8 @@ impl Request {
         }
     }
 
-    /// The same for a question that is read otherwise than it was written: a vector that a caller's own embedder made stays, and that of the
-    /// built-in one is made anew.
+    /// This search for a question that is read otherwise than it was written: a vector that a caller's own embedder made stays, and that of
+    /// the built-in one is made anew.
     #[must_use]
     pub(crate) fn read_otherwise(&self, engine: &Core) -> Self {
         let vector = self.vector.clone().filter(|_| !is_built_in(engine));
@@ -106,7 +106,7 @@ pub struct Hit {
     pub chunk: u32,
     /// Where it stands in the document's text, in bytes.
     pub span: std::ops::Range<usize>,
-    /// The same in characters.
+    /// Its place in the text, in characters.
     pub characters: std::ops::Range<usize>,
     /// The headings above it, outermost first.
     pub path: Vec<String>,

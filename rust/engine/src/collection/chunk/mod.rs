@@ -74,7 +74,7 @@ impl Format {
         })
     }
 
-    /// That of a stored number.
+    /// The format of a stored number.
     #[must_use]
     pub fn from_number(number: u64) -> Self {
         match number {
