@@ -29,7 +29,7 @@ pub const MAX_REPLY_BYTES: usize = 256 << 10;
 const MAX_LINE_BYTES: usize = 600;
 /// Lines of a reply.
 const MAX_LINES: usize = 400;
-/// Of a line's terms so many of 256 must be in its messages.
+/// The share of a line's terms (of 256) that must be in its messages, at least.
 const LEAST_SUPPORT: usize = 128;
 /// From this share on (of 256) a unit of the source is what a line restates.
 const RESTATES: usize = 128;

@@ -332,7 +332,7 @@ const ALLOWS: &[&str] = &["you may", "you can", "feel free to", "go ahead and"];
 /// Verbs of what was, behind "never", "always" and "only".
 const PAST: &[&str] =
     &["ran", "saw", "came", "went", "took", "was", "were", "did", "had", "got", "gave", "knew", "ate", "fell", "wrote", "broke", "woke"];
-/// Of scripts without spaces: found anywhere in a text.
+/// Cues of scripts without spaces: they are found anywhere in a text.
 const ANYWHERE: &[(&str, Cue)] = &[
     ("\u{5fc5}\u{987b}", Cue::Constraint),
     ("\u{4e0d}\u{80fd}", Cue::Constraint),

@@ -22,7 +22,7 @@ use super::units::sentences;
 use super::wording::{names_another, orders, shares_words, tells_of_past};
 use crate::interrupt;
 
-/// Of each term so many of the last candidates that have it are looked at.
+/// How many of the last candidates that have a term are looked at.
 const MOST_OF_TERM: usize = 16;
 /// A rule that was said again has so much less of its score.
 const SAID_AGAIN: i64 = 64;

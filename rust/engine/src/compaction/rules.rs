@@ -51,7 +51,7 @@ const MOST_PASSED_OVER: usize = 8;
 const MOST_CANDIDATES: usize = 2_048;
 /// A bare number of fewer digits that only a tool returned is a count or a place in a list, and names nothing.
 const NUMBER_DIGITS: usize = 4;
-/// Of one result so many bare numbers may name something; more are its data.
+/// The most bare numbers of one result that may name something; more are its data.
 const MOST_NUMBERS: usize = 4;
 /// The least worth of an identifier that somebody said, and of one that a tool returned.
 const OF_SPEECH: i64 = 1_024;
@@ -92,7 +92,7 @@ pub struct Compacted {
     pub summary: Summary,
     /// Different identifiers that the messages and the summary before have.
     pub identifiers: u64,
-    /// Of these, how many are in the text of the new summary.
+    /// How many of these identifiers are in the text of the new summary.
     pub kept: u64,
 }
 

@@ -193,7 +193,7 @@ impl Summary {
         changed
     }
 
-    /// The same within `limit` tokens: of each kind the least worth goes first, and binding lines go last.
+    /// This summary cut to `limit` tokens: of each kind the lines that are worth least go first, and binding lines go last.
     #[must_use]
     pub fn within(mut self, limit: u64, counter: &dyn Counter) -> Self {
         self.sort();

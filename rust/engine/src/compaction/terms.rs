@@ -137,7 +137,7 @@ impl Weights {
         terms.iter().map(|term| self.weight(*term)).sum()
     }
 
-    /// So many of the rarest of some terms that a text with none of them [shares](Self::shared) less than `least`, which is above 0.
+    /// The rarest of some terms: enough of them that a text with none of them [shares](Self::shared) less than `least`, which is above 0.
     pub fn rarest(&self, terms: &[u64], least: i64) -> Vec<u64> {
         let mut rarest = terms.to_vec();
         rarest.sort_by_key(|term| -self.idf(*term));
@@ -171,9 +171,9 @@ pub(super) enum Beside {
     /// All.
     #[default]
     All,
-    /// Those of its message and later ones: it revises something, so that older lines do not say it.
+    /// The lines of its message and of later ones: it revises something, so that older lines do not say it.
     Later,
-    /// Those of its message and older ones: it is revised, and stays beside the line that does so.
+    /// The lines of its message and of older ones: it is revised, and stays beside the line that does so.
     Older,
     /// None: it stands between two such lines, or both are of one message.
     None,

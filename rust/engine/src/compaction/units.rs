@@ -126,7 +126,7 @@ pub fn one_line(text: &str) -> String {
     joined(words(text).skip_while(|word| is_marker(word)))
 }
 
-/// The same with the markers that it begins with.
+/// A text in one line, with the markers that it begins with.
 pub(super) fn flat(text: &str) -> String {
     joined(words(text))
 }

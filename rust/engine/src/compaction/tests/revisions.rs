@@ -8,7 +8,7 @@ fn within(statements: &[&str], limit: u64) -> Summary {
     compact(None, &talk(&texts), &[], limit, &counter()).summary
 }
 
-/// The same of two statements with talk of other things around them.
+/// A summary of two statements with talk of other things around them.
 fn among(one: &str, other: &str, limit: u64) -> Summary {
     within(&["Help me plan.", one, "The standup was moved into the small room.", other, "The printer on floor 3 jams."], limit)
 }
