@@ -61,7 +61,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// That of a number.
+    /// The origin of that number.
     #[must_use]
     pub fn of_number(number: u64) -> Option<Self> {
         [Self::Unsaid, Self::Id, Self::TypeAndId].into_iter().find(|origin| *origin as u64 == number)
@@ -92,7 +92,7 @@ impl Form {
     /// Memories have dates, messages a short frame and the part that answers.
     pub const DATED: u8 = 1;
 
-    /// As [`Form::DATED`], and memories have their ids: for a model that can forget one.
+    /// Items are dated as in [`Form::DATED`], and memories have their ids: for a model that can forget one.
     pub const NAMED: u8 = 2;
 
     /// The form of today.
@@ -183,7 +183,7 @@ impl Block {
         Some(Self::counted(items, text, tokens))
     }
 
-    /// The same, its tokens known.
+    /// A block of items whose text and tokens are known.
     pub(super) fn counted(items: Vec<Item>, text: String, tokens: u64) -> Arc<Self> {
         let digest = Digest::of_text(&text);
         Arc::new(Self { items, text: text.into(), tokens, digest })

@@ -58,7 +58,7 @@ pub struct KnownCost {
 pub struct Content {
     /// All of it.
     pub request: Tally,
-    /// Of it, the volatile block.
+    /// The part of the request that is the volatile block.
     pub block: Tally,
     /// It is the epoch's own window, whole: its cost predicts that of the next prompt.
     pub anchors: bool,
@@ -152,7 +152,7 @@ pub fn fixed(fixed: &Fixed, framing: &Framing, counter: &dyn Counter) -> Tally {
     rest(tally, fixed.tokens(framing))
 }
 
-/// So many counted tokens of a class, of texts that are not at hand.
+/// A tally of `tokens` counted tokens of one class, of texts that are not at hand.
 #[must_use]
 pub fn like(class: Class, tokens: u64) -> Tally {
     let mut tally = Tally::default();

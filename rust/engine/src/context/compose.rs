@@ -358,8 +358,8 @@ impl<'a> Composer<'a> {
         self.prompt(laid, window, best, squeezed, total, content)
     }
 
-    /// The same where something was learned of the tokenizer: the block gets what the bound leaves. A total above the limit means that
-    /// the window alone is.
+    /// Finishes a prompt where something was learned of the tokenizer: the block gets what the bound leaves. A total above the limit means
+    /// that the window alone is above it.
     fn finish_bounded(&self, bounds: &Bounds, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
         let (limit, empty) = (self.inputs.limit, Chosen::default());
         let history = match self.known(bounds, window, squeezed) {

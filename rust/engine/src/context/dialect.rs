@@ -166,7 +166,7 @@ pub(super) fn called(name: &str, most: usize, dotted: bool) -> Cow<'_, str> {
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// So many letters and digits of a hash; 11 tell 2^64 apart, 9 tell 2^53.
+/// `length` letters and digits that tell a hash: 11 tell 2^64 apart, 9 tell 2^53.
 fn digits(mut hash: u64, length: usize) -> String {
     let mut digit = || {
         let digit = DIGITS[(hash % 62) as usize];

@@ -166,7 +166,7 @@ impl Epoch {
         window.cut.resume.is_some() && self.renderer_version >= since::ROUNDS
     }
 
-    /// The same on a grid. Where it leaves out rounds of its first turn there is room for the line that says so.
+    /// The window on a grid. Where it leaves out rounds of its first turn there is room for the line that says so.
     pub(super) fn window_on(&self, grid: Grid, history: &dyn History, pending: u64) -> Result<Window> {
         let window = grid.window(history, pending)?;
         if !self.shows_rounds(&window) {

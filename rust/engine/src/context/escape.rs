@@ -109,7 +109,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     escape_tags(text, &[])
 }
 
-/// The same for what is shown in today's form.
+/// Escapes a text that is shown in today's form.
 #[must_use]
 pub fn escape_dated(text: &str) -> Cow<'_, str> {
     escape_tags(text, DATED_TAGS)

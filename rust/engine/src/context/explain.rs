@@ -62,7 +62,7 @@ pub enum Why {
     },
     /// It is pinned, and stands before the history already.
     Pinned,
-    /// The same text is shown already.
+    /// Another item with the same text is shown already.
     Repeated,
     /// It has no text.
     Empty,

@@ -104,7 +104,7 @@ impl Framing {
         self.message_to(None, message, counter)
     }
 
-    /// The same as a server takes it, where that is known: without thinking, signatures and images that it is not sent.
+    /// The cost of a message as a server takes it, where the server is known: without thinking, signatures and images that it is not sent.
     #[must_use]
     pub fn message_to(&self, server: Option<Server>, message: &Message, counter: &dyn Counter) -> Cost {
         let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };

@@ -32,7 +32,7 @@ impl Stored {
         Self::counted(message, |message| framing.message(message, counter))
     }
 
-    /// The same with a count of the caller's.
+    /// A message to be stored, with a count that the caller makes.
     #[must_use]
     pub fn counted(message: Message, count: impl FnOnce(&Message) -> Cost) -> Self {
         let message = message.guarded();
@@ -42,8 +42,8 @@ impl Stored {
 }
 
 impl Stored {
-    /// The same message with its texts taken out. It never counts more than before, so that stored sums stay an upper bound:
-    /// where the marker is longer than what it stands for, nothing stands there.
+    /// This message with its texts taken out. It never counts more than before, so that stored sums stay an upper bound: where the marker
+    /// is longer than the text that it stands for, nothing stands there.
     #[must_use]
     pub fn redacted(&self, framing: &Framing, counter: &dyn Counter) -> Self {
         let marked = Self::new(self.message.redacted(REDACTED), framing, counter);

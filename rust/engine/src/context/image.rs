@@ -62,7 +62,7 @@ impl ImageRule {
 }
 
 const GEMINI_TILE: u64 = 258;
-/// Of an image whose size is not known: sides of up to 3,072 px.
+/// The tokens of an image whose size is not known: of one with sides of up to 3,072 px.
 const GEMINI_UNSEEN: u64 = 16 * GEMINI_TILE;
 
 fn is_small((width, height): (u32, u32)) -> bool {
@@ -73,7 +73,7 @@ fn gemini_tiles((width, height): (u32, u32)) -> u64 {
     u64::from(width).div_ceil(768).max(1) * u64::from(height).div_ceil(768).max(1) * GEMINI_TILE
 }
 
-/// Of any image: 768 x 2048 covers 2 x 4 tiles.
+/// The most tiles of any image: 768 x 2048 covers 2 x 4 tiles.
 const MOST_TILES: u64 = 8;
 
 fn tiles((width, height): (u32, u32)) -> u64 {

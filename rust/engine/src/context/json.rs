@@ -36,7 +36,7 @@ impl<'a> Object<'a> {
         self.text(key, place)?.ok_or_else(|| place.wrong(key, "must be present and a string", "nothing"))
     }
 
-    /// The same object with another value of `key`.
+    /// This object with another value of `key`.
     pub(super) fn with(&self, key: &str, value: &str) -> String {
         let mut out = b"{".to_vec();
         for (at, (name, raw)) in self.0.iter().enumerate() {
@@ -177,7 +177,7 @@ fn below_space(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & HIGH
 }
 
-/// The same for bytes that equal `byte`.
+/// The high bit of each byte that equals `byte`; bits above the lowest one that is set may be wrong, as in [`below_space`].
 fn has(word: u64, byte: u8) -> u64 {
     let word = word ^ (ONES * u64::from(byte));
     word.wrapping_sub(ONES) & !word & HIGH

@@ -25,7 +25,7 @@ pub mod section {
     pub const TURN: &str = "turn";
     /// Pinned memory that changed since the epoch began.
     pub const UPDATED: &str = "updated";
-    /// The same in blocks and budgets of version 0.3.0.
+    /// Pinned memory that changed since the epoch began, as blocks and budgets of version 0.3.0 call it.
     pub const NEWER: &str = "newer";
     /// Task state.
     pub const TASK: &str = "task";
@@ -68,7 +68,7 @@ impl Order {
         }
     }
 
-    /// That of a name.
+    /// The order of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "cache_first" => Ok(Self::CacheFirst),

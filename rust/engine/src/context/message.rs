@@ -78,7 +78,7 @@ impl From<Format> for Shape {
 pub enum Role {
     /// Instructions of the application.
     System,
-    /// The same, as newer `OpenAI` models call it.
+    /// Instructions of the application, as newer `OpenAI` models call them.
     Developer,
     /// The person (Anthropic: also the carrier of tool results).
     User,
@@ -320,13 +320,13 @@ impl Message {
         self.parts.iter().any(|part| matches!(part, Part::Vendor { .. }) || part.beside_as().is_some())
     }
 
-    /// The same message without them.
+    /// This message without the fields that stand beside its content.
     #[must_use]
     pub fn without_beside(self) -> Self {
         self.with_beside(|_| false)
     }
 
-    /// The same message with those of them alone that are wanted.
+    /// This message with only those fields beside its content that are wanted.
     #[must_use]
     pub fn with_beside(mut self, wants: impl Fn(&'static str) -> bool) -> Self {
         self.parts.retain_mut(|part| {
@@ -376,7 +376,7 @@ impl Message {
         self
     }
 
-    /// The same message with `marker` for every text; calls and results keep their ids, so that they stay paired.
+    /// This message with `marker` for every text; calls and results keep their ids, so that they stay paired.
     #[must_use]
     pub fn redacted(&self, marker: &str) -> Self {
         let parts: Vec<Part> = self.parts.iter().filter_map(|part| redacted_part(part, marker)).collect();

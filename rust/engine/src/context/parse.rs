@@ -30,7 +30,7 @@ impl Message {
         Self::parse_whole(bytes, format, arguments).map(|message| message.with_beside(|name| name == RESULT_IMAGES))
     }
 
-    /// The same with the fields that stand beside the content ([`Self::beside`]).
+    /// Reads a message with the fields that stand beside the content ([`Self::beside`]).
     pub fn parse_whole(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| not_json(raw))?;

@@ -31,7 +31,8 @@ pub(super) fn message(object: &Object<'_>, arguments: Arguments) -> Result<Messa
 }
 
 impl Message {
-    /// The same with the results of tools as they were read up to 0.17.0: of a response with other fields than its text, the text alone.
+    /// This message with the results of tools as they were read up to 0.17.0: of a response with other fields than its text, the text
+    /// alone.
     #[must_use]
     pub fn with_texts_alone(mut self) -> Self {
         for_each_result_text(&mut self, |text| {

@@ -108,7 +108,7 @@ impl Chooser<'_> {
         self.with_entries(candidates, self.among(candidates, None)?)
     }
 
-    /// The same, with so many tokens that tasks have for certain.
+    /// Chooses among candidates; `of_tasks` are the tokens that tasks have for certain.
     pub(super) fn among(&self, candidates: &[Item], of_tasks: Option<u64>) -> Result<Chosen> {
         let mut whys: Vec<Option<Why>> = vec![None; candidates.len()];
         let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
@@ -165,7 +165,7 @@ impl Chooser<'_> {
         Chosen { block, sections, explained }
     }
 
-    /// As many of these items as fit, with a line for the entries that go.
+    /// The block of as many of these items as fit, with a line for the entries that go.
     fn frozen(&self, items: &[Item]) -> (Option<Arc<Block>>, Vec<Why>) {
         let mut whys = vec![Why::Frozen; items.len()];
         let shown = items.iter().enumerate().map(|(candidate, item)| self.shown(Some(candidate), Cow::Borrowed(item))).collect();

@@ -40,7 +40,7 @@ pub fn is_cancelled(result: &ToolResult) -> bool {
     is_cancelled_in_pairs(result) || matches!(&result.parts[..], [Part::Text(text)] if text.starts_with(CANCELLED) && is_unpaired(text))
 }
 
-/// The same as version 0.19.0 reads it.
+/// Whether a result says that its call was cancelled, as version 0.19.0 reads it.
 #[must_use]
 pub(super) fn is_cancelled_in_pairs(result: &ToolResult) -> bool {
     matches!(&result.parts[..], [Part::Text(text)] if text.starts_with(CANCELLED) && is_one_bracket(text))

@@ -74,7 +74,7 @@ struct Blocks<'a> {
 struct Block<T> {
     of: T,
     marked: bool,
-    /// Of a call and its result: so many calls had that id before.
+    /// How many calls had the id of this call or result before.
     before: usize,
     /// A field that goes back with it, and its JSON.
     field: Option<(&'static str, Box<str>)>,

@@ -63,7 +63,7 @@ pub fn say(prompt: &Prompt, format: Format, options: RequestOptions<'_>, out: &m
     }
 }
 
-/// The same as JSON.
+/// The keyword arguments of a call as JSON.
 #[must_use]
 pub fn to_json(prompt: &Prompt, format: Format, options: RequestOptions<'_>) -> Vec<u8> {
     Body::of(&prompt.segments, |out| say(prompt, format, options, out))
@@ -83,7 +83,7 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
 
 /// The user's first text where history begins with the assistant because it was cut.
 const CUT: &str = "(The conversation so far was cut; it goes on with the assistant's message.)";
-/// The same where the assistant did begin.
+/// The user's first text where the assistant did begin the conversation.
 const ASSISTANT_FIRST: &str = "(The assistant speaks first.)";
 /// The user's text where nobody has said anything.
 const NOTHING_YET: &str = "(Nothing was said yet.)";
