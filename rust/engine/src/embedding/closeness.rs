@@ -20,7 +20,7 @@ use super::{Cut, table};
 use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
 
-/// Of each token 32 pairs: u16 token, u8 cosine in units of 1/255, the nearest first.
+/// The 32 nearest tokens of each token: u16 token, u8 cosine in units of 1/255, the nearest first.
 static NEAREST: &[u8] = include_bytes!("data/nearest.bin");
 const NEIGHBOURS: usize = 32;
 const PAIR: usize = 3;
@@ -66,8 +66,9 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
-    /// else; all but punctuation where nothing is left. A question whose letters the table lacks says more than its question mark.
+    /// The tokens of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for
+    /// something else; all but punctuation where nothing is left. A question whose letters the table lacks says more than its question
+    /// mark.
     pub fn of(question: &Cut, left_out: &[u8]) -> Self {
         let mut content = Self { is_known: question.is_known, ..Self::with_room(question.count()) };
         let is_mark = |word: &[u8]| word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
@@ -183,7 +184,7 @@ impl Wanted {
         self.nearness_of(tokens)
     }
 
-    /// The same in wider registers, by the same whole numbers.
+    /// Computes [`Self::nearness`] in wider registers, by the same whole numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn nearness_avx2(&self, tokens: &[u8]) -> Nearness {
@@ -195,7 +196,7 @@ impl Wanted {
         if self.width == LANE { self.nearness_to_few(tokens) } else { self.nearness_to_many(tokens) }
     }
 
-    /// The same for a question whose lines are one lane, as those of most: each is one register.
+    /// Computes [`Self::nearness`] of a question whose lines are one lane, as those of most: each is one register.
     #[inline(always)]
     fn nearness_to_few(&self, tokens: &[u8]) -> Nearness {
         let (mut best, mut phrase, mut count) = ([0_u8; LANE], [0_u16; LANE], 0);
@@ -254,7 +255,7 @@ impl Wanted {
         self.weights.mean(of.best.iter().map(|best| SHARES[*best as usize]))
     }
 
-    /// The same of several texts together.
+    /// The closeness of several texts together.
     pub fn closeness_of_all<'n>(&self, texts: impl Iterator<Item = &'n Nearness>) -> f64 {
         let mut best = [0; MAX_WANTED + LANE];
         for text in texts {
@@ -279,7 +280,7 @@ fn together(phrase: &mut [u16; MAX_PAIRED], a: &[u8], b: &[u8]) {
     }
 }
 
-/// The same of lines that are one lane, whose last cosine is 0.
+/// Raises the pairs of a phrase as [`together`] does, for lines that are one lane, whose last cosine is 0.
 #[inline(always)]
 fn together_in_lane(phrase: &mut [u16; MAX_PAIRED], a: &[u8; LANE], b: &[u8; LANE]) {
     let behind = |line: &[u8; LANE]| -> [u8; LANE] { std::array::from_fn(|at| if at + 1 < LANE { line[at + 1] } else { 0 }) };

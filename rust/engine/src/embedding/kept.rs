@@ -37,7 +37,7 @@ pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
     each_distinct(text, most, &mut |_| {})
 }
 
-/// The same, and calls `again` with the place of each token that stands there again.
+/// The distinct tokens of a text, as [`distinct_tokens`] has them; calls `again` with the place of each token that stands there again.
 fn each_distinct(text: &str, most: usize, again: &mut impl FnMut(usize)) -> Vec<u8> {
     let mut places = PLACES.take().unwrap_or_else(|| vec![0; wordpiece::count()]);
     let mut found: Vec<u8> = Vec::with_capacity(2 * most.min(text.len() / 2 + 1));
@@ -81,7 +81,7 @@ pub(crate) struct KeptTokens {
 }
 
 impl KeptTokens {
-    /// Those of a text.
+    /// The tokens that are kept of a text.
     pub fn of(text: &str) -> Self {
         let mut times = [0_usize; MOST_COMPARED];
         let mut distinct = each_distinct(text, MOST_COMPARED, &mut |place| times[place] += 1);
@@ -92,7 +92,7 @@ impl KeptTokens {
         Self { repeats: repeats(distinct.len() > 2 * MOST_COMPARED, &times), distinct }
     }
 
-    /// The same, to be read.
+    /// These tokens, to be read.
     #[cfg(test)]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens { distinct: &self.distinct, repeats: &self.repeats }
@@ -120,7 +120,7 @@ impl<'b> Tokens<'b> {
         of_this_version(self.distinct).filter(|tokens| tokens.len().is_multiple_of(2))
     }
 
-    /// The same of a text, whatever was kept.
+    /// The tokens of `text` that are compared with a question's: those that are kept, or else made of it anew.
     pub fn compared_of(self, text: &str) -> Cow<'b, [u8]> {
         self.compared().map_or_else(|| Cow::Owned(compared_tokens(text)), Cow::Borrowed)
     }

@@ -34,7 +34,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Of nothing.
+    /// The sum of no tokens.
     pub fn new() -> Self {
         Self { total: [0; DIMENSIONS], waiting: [UNKNOWN; ROWS_AT_A_TIME], count: 0, room: MAX_TOKENS }
     }
@@ -187,7 +187,7 @@ static SCALES: [f32; DIMENSIONS] = {
     scales
 };
 
-/// The same of one.
+/// The scale of one dimension.
 pub(super) fn scale(dimension: usize) -> f32 {
     SCALES[dimension]
 }

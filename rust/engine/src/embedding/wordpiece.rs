@@ -43,12 +43,12 @@ pub(super) fn each_token(text: &str, each: &mut impl FnMut(Token)) {
     each_word(text, &mut |word| pieces(word, each));
 }
 
-/// The same with the word that each token is of; an unknown word may have no bytes.
+/// Calls `each` with each token and the word that it is of; an unknown word may have no bytes.
 pub(super) fn each_token_of_word(text: &str, each: &mut impl FnMut(&[u8], Token)) {
     each_word(text, &mut |word| pieces(word, &mut |token| each(word.bytes().unwrap_or_default(), token)));
 }
 
-/// The same word by word, each with all its tokens.
+/// Calls `each` with each word and all its tokens.
 pub(super) fn each_word_with_tokens(text: &str, each: &mut impl FnMut(&[u8], &[Token])) {
     each_word(text, &mut |word| with_pieces(word, |tokens| each(word.bytes().unwrap_or_default(), tokens)));
 }
