@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// The same for one partition; whether its graph was built.
+    /// Gives one partition the graph that it should have; whether it was built.
     pub fn maintain_graph(&self, partition: Partition, now: i64, between: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
         let looked = self.store().read(|snapshot| {
             let (searched, vectors) = if collection::is_collection(snapshot, partition)? {

@@ -111,7 +111,7 @@ impl Engine {
         Self(SessionCore::new(core)).resumed()
     }
 
-    /// The same engine, behind whatever erasure another process died in. One that cannot be finished now waits for the next open.
+    /// This engine, once it has finished whatever erasure another process died in. One that cannot be finished now waits for the next open.
     fn resumed(self) -> Result<Self> {
         if self.is_read_only() {
             return Ok(self);
@@ -145,20 +145,20 @@ impl Engine {
         self
     }
 
-    /// The same engine with other rules for graphs over vectors.
+    /// This engine with other rules for graphs over vectors.
     pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
         self.0.core_mut().set_graph(graph)?;
         Ok(self)
     }
 
-    /// The same engine with a policy for secrets and personal data in what is to be stored.
+    /// This engine with a policy for secrets and personal data in what is to be stored.
     #[must_use]
     pub fn with_screening(mut self, screening: crate::text::screening::Screening) -> Self {
         self.0.core_mut().set_screening(screening);
         self
     }
 
-    /// The same engine with rules of how long memories of each kind live, in the order of [`crate::memory::Kind::ALL`].
+    /// This engine with rules of how long memories of each kind live, in the order of [`crate::memory::Kind::ALL`].
     #[must_use]
     pub fn with_rules(mut self, rules: [crate::memory::KindRule; 7]) -> Self {
         self.0.core_mut().set_rules(rules);

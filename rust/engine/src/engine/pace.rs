@@ -39,7 +39,7 @@ pub enum Pace {
     Waits,
     /// It may take longer than anybody wants to wait.
     Long,
-    /// The same, and behind it nothing is left to be done of what the caller asked for.
+    /// It may take longer than anybody wants to wait, and behind it nothing is left to be done of what the caller asked for.
     Whole,
 }
 
@@ -48,31 +48,31 @@ impl Pace {
         if short { Self::Short } else { Self::Waits }
     }
 
-    /// That of analysing or counting a text.
+    /// The pace of analysing or counting a text.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         Self::of_bytes(text.len(), SHORT_TEXT)
     }
 
-    /// That of storing so many bytes, or answering from a store that has them.
+    /// The pace of storing `bytes` bytes, or of answering from a store that has them.
     #[must_use]
     pub fn of_work(bytes: usize) -> Self {
         if bytes > LONG_TEXT { Self::Long } else { Self::Waits }
     }
 
-    /// That of adding a message.
+    /// The pace of adding a message.
     #[must_use]
     pub fn of_new(new: &NewMessage) -> Self {
         Self::of_work(new.given.len())
     }
 
-    /// That of storing so many rows at once.
+    /// The pace of storing `rows` rows at once.
     #[must_use]
     pub fn of_rows(rows: usize) -> Self {
         if rows > FEW_ROWS { Self::Long } else { Self::Waits }
     }
 
-    /// That of judging messages for what is to be learnt.
+    /// The pace of judging messages for what is to be learnt.
     #[must_use]
     pub fn of_heard(heard: &[Heard]) -> Self {
         let bytes: usize = heard.iter().map(|heard| heard.text.len()).sum();
@@ -89,37 +89,37 @@ impl Pace {
         text.len() <= SOON_HASHED
     }
 
-    /// That of counting messages.
+    /// The pace of counting messages.
     #[must_use]
     pub fn of_messages(messages: &[Message]) -> Self {
         Self::of_bytes(messages.iter().flat_map(|message| &message.parts).map(Part::size).sum(), SOON_COUNTED)
     }
 
-    /// That of reading so many messages back.
+    /// The pace of reading `messages` messages back.
     #[must_use]
     pub fn of_page(messages: u64) -> Self {
         if messages == 1 { Self::Short } else { Self::Long }
     }
 
-    /// That of rendering a prompt of so many tokens.
+    /// The pace of rendering a prompt of `tokens` tokens.
     #[must_use]
     pub fn of_prompt(tokens: u64) -> Self {
         Self::short_if(tokens <= FEW_TOKENS)
     }
 
-    /// That of a recall, by what its scope had at the last one.
+    /// The pace of a recall, by what its scope had at the last one.
     #[must_use]
     pub fn of_recall(request: &recall::Request, last: &Last) -> Self {
         Self::of_text(&request.text).max(Self::short_if(request.scopes.len() == 1 && last.size() <= FEW_DOCUMENTS))
     }
 
-    /// That of a search in a collection of so many chunks.
+    /// The pace of a search in a collection of `chunks` chunks.
     #[must_use]
     pub fn of_chunks(chunks: u64, query: &str) -> Self {
         Self::of_text(query).max(Self::short_if(chunks <= FEW_CHUNKS))
     }
 
-    /// That of assembling a prompt that recalls from `scopes`, by the tokens of the last one.
+    /// The pace of assembling a prompt that recalls from `scopes`, by the tokens of the last one.
     pub fn of_assembly(engine: &Engine, scopes: &[Scope], ask: &Ask, last: &Last) -> Result<Self> {
         let items = Self::of_bytes(ask.items.iter().map(|item| item.text.len()).sum(), SOON_COUNTED);
         let found = Self::short_if(engine.documents(scopes)? <= FEW_DOCUMENTS);
