@@ -47,7 +47,7 @@ pub struct ToJson<'b> {
 }
 
 impl<'b> ToJson<'b> {
-    /// Of one value that fills `bytes`.
+    /// A reader of one value that fills `bytes`.
     pub fn new(bytes: &'b [u8]) -> Self {
         Self { cursor: Cursor::new(bytes) }
     }
