@@ -15,7 +15,7 @@ lists! { "attribute":
     MANY,
     /// Words before a colon behind which several things of the user's are listed.
     LISTED,
-    /// The same where "my" or "our" stands before them.
+    /// Words before a colon behind which several things of the user's are listed, where "my" or "our" stands before them.
     OWN_LISTS,
     /// Words that no list of things has: those of sentences, and of texts about them.
     NO_LIST,

@@ -75,7 +75,7 @@ impl Speaker {
         }
     }
 
-    /// That of a role.
+    /// The speaker whose role that is.
     #[must_use]
     pub fn of_role(role: &str) -> Self {
         match role {
@@ -154,7 +154,7 @@ impl Heard {
         Self { index, speaker: Speaker::of_role(role), by: None, text: without_blocks(text).into_owned(), at, added_at: None, origin: None }
     }
 
-    /// The same of somebody of that name, where several users share a scope.
+    /// This message as said by somebody of that name, where several users share a scope.
     #[must_use]
     pub fn said_by(self, by: Option<String>) -> Self {
         Self { by, ..self }

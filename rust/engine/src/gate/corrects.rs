@@ -19,7 +19,7 @@ lists! { "corrects":
     IS,
     MOVED,
     MOVES,
-    /// Those of [`OPENINGS`] that say so without doubt. "No" and "wait" stand before many things.
+    /// Words of [`OPENINGS`] that surely open a correction. "No" and "wait" stand before many things.
     SURE,
     /// Words behind a value that say that it is one: "X4471229, sorry".
     CLOSINGS,
@@ -101,7 +101,7 @@ pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
     bare(s).or_else(|| of_words(s))
 }
 
-/// The same of a sentence that says more than a value.
+/// The correction that a sentence is which says more than a value.
 fn of_words(s: &Sentence<'_>) -> Option<Correction> {
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(s.words, at, opening)) {

@@ -102,8 +102,8 @@ pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
     with_days(text, words, offset, named(words, at))
 }
 
-/// The same of a text that says in other words what a sentence says: "I started at Acme on May 3" tells of the past, "The user works for Acme
-/// on May 3" does not.
+/// A text with its days in it, where the text says in other words what `sentence` says: "I started at Acme on May 3" tells of the past,
+/// "The user works for Acme on May 3" does not.
 pub fn resolved_as(text: &str, sentence: &[Word], at: i64) -> String {
     let (own, said) = (words_of(text), named(sentence, at));
     let mut days = named(&own, at);

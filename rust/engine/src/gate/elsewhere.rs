@@ -10,13 +10,14 @@ lists! { "elsewhere":
     pub(super) OTHER_STATES,
     /// Words of other languages behind which a place or a state follows ("im Urlaub"), and no name of English.
     OTHER_PREPOSITIONS,
-    /// Those of them that are words of English or names as well. Of somebody, and of whom they work for, an article follows.
+    /// Words behind which a place or a state follows, as in [`OTHER_PREPOSITIONS`], that are words of English or names as well. Of
+    /// somebody, and of whom they work for, an article follows.
     LOOSE_PREPOSITIONS,
     /// Articles of other languages, and words in their place.
     OTHER_ARTICLES,
     /// Words of other languages for what somebody is: trades, peoples, and what they eat.
     OTHER_TRADES,
-    /// The same that are family names with a capital.
+    /// Trades of other languages that are family names with a capital.
     OTHER_NAMES,
     /// Attributes that are devices and vehicles. A model is seldom called as a state of another language is.
     DEVICES,

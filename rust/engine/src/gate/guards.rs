@@ -35,7 +35,7 @@ lists! { "guards":
     /// Verbs that ask a model for work, and tell it nothing of who asks. Verbs of errands ("find", "book", "play", "add") are none of
     /// them: what somebody wants found informs.
     pub(super) WORK,
-    /// The same of several words.
+    /// Phrases of several words that ask a model for work.
     WORK_PHRASES,
     /// Words that say that a request holds for more than once.
     LASTING,

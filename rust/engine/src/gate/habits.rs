@@ -18,7 +18,7 @@ use crate::units::calendar::{WEEKDAYS, is_named};
 lists! { "habits":
     /// Verbs of what people do again and again.
     HABITS,
-    /// Those of them whose object has no article then: "I eat a sandwich now" passes.
+    /// Verbs of habits whose object has no article then: "I eat a sandwich now" passes.
     BARE,
     /// Verbs of what is done once as well.
     TASKS,
@@ -26,7 +26,7 @@ lists! { "habits":
     REFUSED,
     /// Words behind such a verb with which it says something else: "we don't make progress".
     IDIOMS,
-    /// Those of [`TASKS`] that are a rule with "always".
+    /// Verbs of [`TASKS`] that are a rule with "always".
     BILLED,
     /// Words behind them that say how well it goes.
     LATE,

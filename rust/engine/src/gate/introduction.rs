@@ -32,9 +32,9 @@ lists! { "introduction":
     OF_A_CLAUSE,
     /// Words before a trade by which it is not the speaker's of now.
     NO_TRADE,
-    /// Those of the family who are "he".
+    /// Members of the family who are "he".
     HE,
-    /// Those of the family who are "she".
+    /// Members of the family who are "she".
     SHE,
     /// Names that people are given, in small letters. Those that are words of English as well are left out: "will", "grace", "mark".
     pub(super) GIVEN,
@@ -149,7 +149,7 @@ fn source<'t>(text: &'t str, words: &[Word]) -> &'t str {
 enum Part {
     /// Sentences that say of the speaker who they are, and which rules must read. Behind somebody else it may be theirs: "mum of Leo, 7".
     Own(Vec<String>),
-    /// The same of a part that says of itself whose it is: "living in Leeds", "my dog is Rex".
+    /// Sentences of a part that says of itself whose it is: "living in Leeds", "my dog is Rex".
     Said(Vec<String>),
     /// The speaker's allergy, which may go on.
     Allergy,

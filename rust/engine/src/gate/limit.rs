@@ -57,7 +57,7 @@ pub(super) fn does_besides(s: &Sentence<'_>, at: usize) -> bool {
 }
 
 impl Limits {
-    /// Those of a text of one sentence.
+    /// The limits that a text of one sentence names.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::of_sentence(&Sentence { text, words: &words(text) })

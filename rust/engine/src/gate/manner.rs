@@ -32,7 +32,7 @@ lists! { "manner":
     SUITS,
     /// Verbs for what a model does in all its answers, in their plain form and in the past.
     DOES,
-    /// Those of them that may be of anything: "add salt", "use the back door".
+    /// Verbs of [`DOES`] that may be of anything: "add salt", "use the back door".
     OF_ANYTHING,
     /// How a text is asked to be in words of a kind.
     WORDED,

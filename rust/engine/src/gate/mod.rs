@@ -151,7 +151,7 @@ pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
     judge_at(messages, place, at, CORRECTIONS)
 }
 
-/// The same with so many corrections of corrections.
+/// The claims of a message among others; `corrections` is how many corrections of corrections are followed.
 fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
     interrupt::step();
     let Heard { speaker, by, text, at: said_at, .. } = &messages[place];
@@ -189,7 +189,7 @@ pub fn is_off_record(text: &str) -> bool {
 /// The claims of the last message that the same speaker said before.
 type Earlier<'a> = &'a dyn Fn() -> &'a [Claim];
 
-/// The same of a message that may correct what its speaker claimed in the one before.
+/// The claims of a message that may correct what its speaker claimed in the one before.
 fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];

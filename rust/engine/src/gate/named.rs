@@ -29,7 +29,7 @@ lists! { "named":
     OF_THINGS,
     /// How a ticket, a release or a document with a number ends.
     ENDS,
-    /// Those of whom somebody has one at a time.
+    /// Roles that somebody is alone in at a time.
     ROLES,
     /// Attributes that everybody knows of a country or a work.
     KNOWN,
@@ -82,7 +82,7 @@ pub(super) fn health_of_somebody(s: &Sentence<'_>) -> Option<Reading> {
     health_behind(s, 1)
 }
 
-/// The same, where somebody is named before a word.
+/// The health of somebody who is named before a word.
 fn health_behind(s: &Sentence<'_>, behind: usize) -> Option<Reading> {
     let own = as_oneself(s, behind)?;
     let read = match read_as(&own, false)? {
@@ -111,7 +111,8 @@ pub(super) fn of_named(s: &Sentence<'_>) -> Option<Reading> {
     (owned(s) || does(s)).then(fact)
 }
 
-/// The same of a sentence that says in its middle that it is so now: "INC-482 is now assigned to Chen", "ledger-db now runs on vega-05".
+/// A fact of somebody or something by name, of a sentence that says in its middle that it is so now: "INC-482 is now assigned to Chen",
+/// "ledger-db now runs on vega-05".
 pub(super) fn now_of_named(s: &Sentence<'_>) -> Option<Reading> {
     let at = (1..4.min(s.words.len())).find(|at| s.word(*at) == "now")?;
     let words = [&s.words[..at], &s.words[at + 1..]].concat();

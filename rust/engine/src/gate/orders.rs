@@ -24,7 +24,7 @@ lists! { "orders":
     LONG,
     /// Words that stand beside how long an answer is.
     BESIDE_LENGTH,
-    /// Those of which an answer has so many.
+    /// Units of the length of an answer: it has so many of them.
     LENGTH_UNITS,
     /// How it begins that something need not be done any more.
     STOPS,
@@ -143,7 +143,7 @@ pub(super) fn order(words: &[Word]) -> Option<Order> {
     if tells(words) { None } else { said(words) }
 }
 
-/// The same, or the value of its topic that words only tell: "the units are metric".
+/// The order that words give where they say nothing else, or the value of its topic that words only tell: "the units are metric".
 fn said(words: &[Word]) -> Option<Order> {
     if let Some(order) = length(words) {
         return Some(order);
@@ -294,7 +294,7 @@ fn is_alone(text: &str, own: &[Word]) -> bool {
     is_idle(&text[..first.start]) && is_idle(&text[last.end..])
 }
 
-/// The same of a text.
+/// The order that a text gives.
 #[must_use]
 pub fn order_of(text: &str) -> Option<Order> {
     order(&words(text))
@@ -381,7 +381,7 @@ pub(super) fn lift(text: &str, own: &[Word]) -> Option<Lift> {
     made(at, end, true).filter(|lift| changes && (lift.order.is_some() || end > at + 1))
 }
 
-/// The same of a text.
+/// The standing order that a text ends.
 #[must_use]
 pub fn lift_of(text: &str) -> Option<Lift> {
     lift(text, &words(text))

@@ -250,7 +250,7 @@ pub(super) fn is_announced(line: &str) -> bool {
 
 /// Words between a subject and its verb.
 const HELPERS: [&str; 11] = ["has", "have", "had", "just", "also", "once", "already", "then", "always", "recently", "ever"];
-/// The same of a passive: "what was said".
+/// Words between a subject and its verb in the passive: "what was said".
 const PASSIVE: [&str; 4] = ["was", "were", "been", "being"];
 /// Words before a verb that name nobody else.
 const NOT_ANOTHER: [&str; 24] = [

@@ -17,7 +17,7 @@ use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 lists! { "otherwise":
     /// Verbs of those who have or do something no more, before it.
     GAVE_UP,
-    /// Those of them behind which the words for whom and where belong to it: "cancelled dinner with Sam".
+    /// Verbs of [`GAVE_UP`] behind which the words for whom and where belong to it: "cancelled dinner with Sam".
     CALLED_OFF,
     /// Verbs of who or what is there no more, behind them.
     GONE,
@@ -43,7 +43,7 @@ const MOST_TOLD: usize = 30;
 const MOST_OVER: usize = 4;
 /// Words before a verb that may be its subject.
 const MOST_SUBJECT: usize = 4;
-/// Of more words of content than this one may be missing in what another value is of.
+/// Where another value is of more words of content than this, one of them may be missing.
 const LEAST_SHARED: usize = 2;
 
 /// A value of a kind of which something has one at a time.
@@ -90,14 +90,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// That of a whole text.
+    /// The change that a whole text tells of.
     #[cfg(test)]
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         Self::of_part(text, (0, text.len()))
     }
 
-    /// That of a part of a message, by its bytes, if it surely tells of one.
+    /// The change that a part of a message tells of, by its bytes, if it surely tells of one.
     #[must_use]
     pub fn of_part(message: &str, part: (usize, usize)) -> Option<Self> {
         let text = message.get(part.0..part.1)?;

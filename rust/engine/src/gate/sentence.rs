@@ -98,7 +98,8 @@ impl Sentence<'_> {
         !asks && rest.iter().any(|word| !word.is_mark() && !among(&IDLE, &word.lower))
     }
 
-    /// The same where a time does not belong to the value: "I moved to Porto last week".
+    /// Whether what stands behind a value says more than when it was so, and thanks, where a time does not belong to the value: "I moved to
+    /// Porto last week".
     pub(super) fn says_more_than_when(&self, end: usize) -> bool {
         let rest = self.words.get(end..).unwrap_or_default();
         let dated =

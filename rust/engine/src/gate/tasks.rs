@@ -13,7 +13,7 @@ lists! { "tasks":
     PREFACES,
     /// Verbs that ask for work on a text, whatever stands behind them.
     WORKS,
-    /// The same verbs without "up" and "down", which may stand behind the text: "tidy this up".
+    /// Verbs of [`WORKS`] without "up" and "down", which may stand behind the text: "tidy this up".
     WORKS_APART,
     /// Verbs that ask for work on a text where the request names one.
     EDITS,

@@ -50,7 +50,7 @@ lists! { "values":
     OF_PLACE,
 }
 
-/// Of what kind a value is.
+/// The kinds of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// How something is for now.
@@ -147,7 +147,7 @@ pub fn is_present(word: &str, name: &str) -> bool {
     among(&PRESENT, word) && !NAMED_NEW.iter().any(named)
 }
 
-/// Of what kind a value of an attribute is.
+/// The kind of an attribute's value.
 #[must_use]
 pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
     let all = words(value);

@@ -140,7 +140,7 @@ pub fn among(list: &[&str], word: &str) -> bool {
 pub struct Beginnings([u32; 32]);
 
 impl Beginnings {
-    /// Of lists whose words have two letters or more.
+    /// The beginnings of some lists, whose words have two letters or more.
     #[must_use]
     pub const fn of(lists: &[&[&str]]) -> Self {
         let (mut all, mut list) = ([0; 32], 0);

@@ -204,7 +204,7 @@ enum Beside {
     Nothing,
     /// A month, and its year where that is said.
     Month(i64, Option<i64>),
-    /// So many months from this one.
+    /// A month that is so many months from this one.
     From(i64),
     /// It may be one, and may be somebody's name, or has another day.
     Unsure,
