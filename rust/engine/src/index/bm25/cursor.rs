@@ -47,7 +47,7 @@ impl<'p> Cursor<'p> {
         Ok(cursor)
     }
 
-    /// The same over lists that were looked up, with the keys of their blocks.
+    /// A cursor over lists that were looked up, with the keys of their blocks.
     pub fn over(lists: &[(&'p [u8], List<'p>)]) -> Result<Self> {
         let mut cursor = Self::over_nothing();
         for (key, list) in lists {

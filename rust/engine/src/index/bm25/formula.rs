@@ -115,7 +115,7 @@ impl Formula {
         self.contributions_of(factor, counts, lengths, out);
     }
 
-    /// The same, four at once. Rust never fuses or reorders floating point, so the bits are the same.
+    /// Computes [`Self::contributions`] four at once. Rust never fuses or reorders floating point, so the bits are the same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn contributions_avx2(&self, factor: f64, counts: &[u8], lengths: &[u16], out: &mut [i64]) {

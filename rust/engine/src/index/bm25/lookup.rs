@@ -143,7 +143,7 @@ impl<'p> Here<'p> {
         if self.block.as_ref().is_some_and(|block| is_within(block, term)) { self.within(term) } else { postings(pages, keys, term) }
     }
 
-    /// The same of a term below the last of the block.
+    /// How many postings a term has that sorts before the last term of the block.
     fn within(&mut self, term: u64) -> Result<u64> {
         let Some(block) = &self.block else { return Ok(0) };
         self.at = block.first_from(self.at, term);

@@ -26,7 +26,7 @@ impl TailMatches {
         if hashes.len() <= FEW { Self::by::<{ 1 << 12 }>(tail, hashes) } else { Self::by::<{ 1 << 16 }>(tail, hashes) }
     }
 
-    /// The same by a sieve of so many bytes.
+    /// Looks for the hashes in the tail by a sieve of `BYTES` bytes.
     fn by<const BYTES: usize>(tail: &[Record<'_>], hashes: &[u64]) -> Self {
         let mut matches = Self { more: vec![0; hashes.len()], documents: Vec::with_capacity(tail.len()), removed: Vec::new() };
         let sieve = &Sieve::<BYTES>::of(hashes);

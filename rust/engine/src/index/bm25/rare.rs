@@ -18,7 +18,8 @@ impl<P: Pages> Reader<'_, P> {
     }
 }
 
-/// The same of some blocks that follow each other in the order of documents, and a tail.
+/// The documents that have each of some terms, in some blocks that follow each other in the order of documents, and a tail; none of a term
+/// that more than `most` have.
 pub(super) fn of_rare<'p, P: Pages>(
     pages: &'p P,
     blocks: &mut [(BlockKeys, Met<'p>)],

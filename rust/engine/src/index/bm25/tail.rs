@@ -92,7 +92,7 @@ impl<'t> Record<'t> {
         self.hash_bytes().iter().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// The same as they are stored.
+    /// The hashes as they are stored.
     #[inline]
     pub fn hash_bytes(&self) -> &'t [[u8; 8]] {
         self.hashes.as_chunks::<8>().0

@@ -14,7 +14,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// Of numbers, row by row: a bad row is one without a vector.
+    /// Vectors from numbers, row by row: a bad row is one without a vector.
     #[must_use]
     pub fn of_rows(values: &[f32], dimensions: usize, place: u32) -> Self {
         let mut first_error = None;

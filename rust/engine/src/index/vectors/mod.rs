@@ -92,7 +92,7 @@ impl VectorSet {
         self.blocks == Table::VectorBlock
     }
 
-    /// The same set, whose searches by a graph keep at least so many nodes in sight.
+    /// This set, whose searches by a graph keep at least `ef_search` nodes in sight.
     #[must_use]
     pub fn with_ef_search(mut self, ef_search: usize) -> Self {
         self.ef_search = ef_search.max(1);

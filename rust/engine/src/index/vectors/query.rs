@@ -41,7 +41,7 @@ impl Query {
         Self { unit, buffer, start, scale, made_by: 0, sum }
     }
 
-    /// The same, made by another than the first embedder of its engine: by that at `place`.
+    /// This query, as made by the embedder at `place` of its engine, which is not the first one.
     #[must_use]
     pub fn made_by(self, place: u32) -> Self {
         Self { made_by: place, ..self }

@@ -30,7 +30,7 @@ pub(super) fn sort(scored: &mut [Scored]) {
     scored.sort_unstable_by_key(|scored| std::cmp::Reverse(scored.rank()));
 }
 
-/// So many are made room for before they come: a caller may ask for more than there are.
+/// The most places that are made room for before they come: a caller may ask for more than there are.
 const MOST_ROOM: usize = 4_096;
 
 /// Scores that are compared with the bar at once.

@@ -55,7 +55,7 @@ pub(super) struct Merge {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Catalog {
-    /// Of all sealed documents.
+    /// The statistics of all sealed documents.
     pub statistics: Statistics,
     pub next_run: u32,
     pub next_number: u32,

@@ -31,7 +31,7 @@ impl<P: Pages> Snapshot<'_, P> {
         Ok(frequencies)
     }
 
-    /// The same as [`super::super::Reader::of_rare`], with a look-up in each run.
+    /// The documents that have each of some terms, as [`super::super::Reader::of_rare`] has them, with a look-up in each run.
     pub fn of_rare(&self, hashes: &[u64], most: usize) -> Result<Vec<Vec<u32>>> {
         rare::of_rare(self.pages, &mut self.blocks(), &self.tail.records, (hashes, most))
     }

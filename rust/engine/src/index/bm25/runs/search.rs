@@ -62,7 +62,7 @@ pub struct Scored {
 
 /// A query's terms, looked up for one search or several.
 pub struct Prepared<'p> {
-    /// Of each scorer, ascending.
+    /// The hash of each scorer's term, ascending.
     hashes: Vec<u64>,
     scorers: Vec<Scorer<'p>>,
     matches: TailMatches,
@@ -107,13 +107,13 @@ impl Prepared<'_> {
 }
 
 impl<'r, P: Pages> Snapshot<'r, P> {
-    /// Of all documents.
+    /// The statistics of all documents.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// The same as [`Runs::search`] by terms that were looked up.
+    /// The best documents, as [`Runs::search`] finds them, by terms that were looked up.
     pub fn best(&self, prepared: &Prepared<'_>, limit: usize, keep: &mut dyn FnMut(u32) -> Result<bool>) -> Result<Vec<Hit>> {
         if limit == 0 {
             return Ok(Vec::new());
@@ -145,7 +145,7 @@ impl<'r, P: Pages> Snapshot<'r, P> {
         Ok(scores)
     }
 
-    /// Those of some documents, whose numbers ascend, that have every term of the query.
+    /// The documents among `numbers`, which ascend, that have every term of the query.
     pub fn having_all(&self, prepared: &Prepared<'_>, numbers: &[u32]) -> Result<Vec<u32>> {
         let mut had = vec![0; numbers.len()];
         for scorer in &prepared.scorers {

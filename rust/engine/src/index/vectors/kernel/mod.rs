@@ -114,7 +114,7 @@ pub(super) fn score_factor(query: &Query) -> f64 {
     row_factor(query.scale)
 }
 
-/// The same for a vector of that scale.
+/// The factor of a dot product besides the scale of its row, where a vector of that scale is the query.
 #[inline]
 pub(super) fn row_factor(scale: f32) -> f64 {
     f64::from(scale) * f64::from(SCORE_ONE)

@@ -230,7 +230,7 @@ pub(super) fn dots_512(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i32; GR
     lanes(fold(halves))
 }
 
-/// The same, 32 products an instruction.
+/// Dot products of four scattered rows with `codes`, 32 products an instruction; all have one length, a multiple of 64.
 #[target_feature(enable = "avx2,avxvnni")]
 pub(super) fn dots_256_vnni(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i32; GROUP] {
     let flip = _mm256_set1_epi8(i8::MIN);
@@ -247,7 +247,7 @@ pub(super) fn dots_256_vnni(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i3
     lanes(fold(sums))
 }
 
-/// The same, 32 products in five instructions.
+/// Dot products of four scattered rows with `codes`, 32 products in five instructions; all have one length, a multiple of 64.
 #[target_feature(enable = "avx2")]
 pub(super) fn dots_256(codes: &[u8], _sum: i32, rows: [&[u8]; GROUP]) -> [i32; GROUP] {
     let ones = _mm256_set1_epi16(1);
