@@ -187,15 +187,15 @@ impl Judgement {
         self.heard.iter().map(|heard| heard.at.unwrap_or(self.how.now))
     }
 
-    /// The same messages judged again, with "tomorrow" as the speakers' clocks have it: what they showed at each message, as if that were
-    /// UTC.
+    /// This judgement made again, with "tomorrow" as the speakers' clocks have it: `clocks` are the times that they showed at each message,
+    /// as if those were UTC.
     #[must_use]
     pub fn by_clocks(&self, clocks: &[i64]) -> Self {
         Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
-    /// The same for an open store, which counts what was judged. All user messages in the scope of one user are that user's, whatever name
-    /// they have.
+    /// A judgement of messages for an open store, which counts what was judged. All user messages in the scope of one user are that user's,
+    /// whatever name they have.
     #[must_use]
     pub fn noted(engine: &Core, scope: &Scope, from: ReadFrom, mut heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
         if scope.scope_type == ScopeType::User {
@@ -208,7 +208,7 @@ impl Judgement {
         judged
     }
 
-    /// The same of messages that a program gave for a scope.
+    /// A judgement of messages that a program gave for a scope; an open store counts it.
     pub fn given(engine: &Core, scope: &Scope, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Result<Self> {
         let partition = engine.store().read(|snapshot| scope.find(snapshot))?;
         Ok(Self::noted(engine, scope, ReadFrom { partition, session: None }, heard, first, discards, now))
@@ -243,7 +243,7 @@ impl Judgement {
         self.claims.iter().filter(|placed| placed.is_wanted())
     }
 
-    /// The same claims, as the values that their ids are made of.
+    /// The claims that are to be stored, as the values that their ids are made of.
     #[must_use]
     pub fn wanted_by_name(&self) -> Vec<Wanted<'_>> {
         let of = |placed| {
@@ -260,7 +260,7 @@ impl Judgement {
         (0..).zip(&self.claims).filter(|(_, placed)| rests(placed)).map(|(at, _)| at).collect()
     }
 
-    /// The same with some claims discarded, for this reason.
+    /// This judgement with some claims discarded, for this reason.
     #[must_use]
     pub fn without(&self, claims: &[usize], reason: &str) -> Self {
         let mut other = self.clone();
@@ -310,7 +310,8 @@ impl Judgement {
         self.wanted().zip(ids).map(|(placed, id)| self.memory(placed, id, session)).collect()
     }
 
-    /// The same as a policy leaves it; `detected` has of each what detectors of the caller's found in its text, or nothing at all.
+    /// This judgement as a policy leaves it; `detected` has of each claim the findings of the caller's detectors in its text, or nothing at
+    /// all.
     pub fn screened(
         &self,
         policy: Screening,

@@ -21,7 +21,7 @@ use crate::units::term_key::TermKey;
 
 /// Memories that a claim is compared with: so many with the most of its words.
 const BY_WORDS: usize = 8;
-/// And so many of the nearest meaning.
+/// How many memories a claim is compared with because their meaning is the nearest.
 const BY_MEANING: usize = 4;
 
 /// Stores claims of one scope in one transaction, each compared with what is near it; `mark` and `holds` as [`Core::learn`] takes them.
