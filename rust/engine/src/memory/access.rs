@@ -142,7 +142,7 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> R
     AccessBlocks::new(pages, partition).get(number)
 }
 
-/// The same for many memories of a partition: a block is looked up and verified once for neighbours.
+/// The recalls of many memories of a partition: a block is looked up and verified once for neighbours.
 #[derive(Debug)]
 pub struct AccessBlocks<'p, P: ?Sized> {
     pages: &'p P,
@@ -151,7 +151,7 @@ pub struct AccessBlocks<'p, P: ?Sized> {
 }
 
 impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
-    /// Those of a partition.
+    /// The recalls of the memories of a partition.
     pub fn new(pages: &'p P, partition: Partition) -> Self {
         Self { pages, partition, known: Vec::new() }
     }

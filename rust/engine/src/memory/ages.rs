@@ -24,7 +24,7 @@ pub struct Ages {
 }
 
 impl Ages {
-    /// Those of a partition, as the clock is at `now`.
+    /// The ages of a partition, as the clock is at `now`.
     pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition, now: i64) -> Result<Self> {
         let mut ages = Self { now, latest: now.saturating_add(AHEAD), ahead: Vec::new() };
         if Head::read(pages, partition)?.last_time <= ages.latest {

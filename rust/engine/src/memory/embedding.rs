@@ -35,7 +35,7 @@ impl Embedding {
         Ok(Self { name, dimensions, revision })
     }
 
-    /// That of the embedding which needs nobody: [`crate::embedding`].
+    /// The embedding that needs nobody: [`crate::embedding`].
     #[must_use]
     pub fn built_in() -> Self {
         Self { name: built_in::NAME.to_owned(), dimensions: built_in::DIMENSIONS as u32, revision: built_in::REVISION.to_owned() }

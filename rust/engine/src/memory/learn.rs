@@ -277,7 +277,8 @@ fn leave_slot_of_another_kind<P: PagesMut>(
     Ok((is_of_thing && may_follow).then_some(known.number))
 }
 
-/// The same of a claim and a memory in the words in which they are compared. A claim that `may_end` nothing there can still give another value.
+/// The effect of a claim on a memory, in the words in which they are compared. A claim that `may_end` nothing there can still give another
+/// value.
 fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learning: &Learning, may_end: bool) -> Effect {
     let other = Statement::of(&known.text, known.kind);
     // "No more emojis" ends nothing that merely names them.
@@ -359,7 +360,7 @@ fn is_changed(changed: &Change, memory: &Memory, known: &Memory) -> bool {
     may_be_changed(memory, known) && changed.is_of(&known.text) || is_medicine()
 }
 
-/// The same of a thing of a team's, of which it does not matter who tells.
+/// Whether a memory of a thing of a team's may be wrong about what a claim says is otherwise than it was; it does not matter who tells.
 fn is_shifted(learning: &Learning, memory: &Memory, known: &Memory) -> bool {
     may_be_changed(memory, known) && learning.changed.as_ref().is_some_and(|changed| changed.is_of_thing(&known.text))
 }

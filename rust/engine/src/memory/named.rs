@@ -112,7 +112,7 @@ impl Core {
         })
     }
 
-    /// The same of one.
+    /// A memory with the ids of those that it names by their numbers.
     pub fn named_one(&self, scope: &Scope, memory: Memory) -> Result<Named> {
         let mut named = self.named(scope, vec![memory])?;
         named.pop().ok_or_else(|| Error::invalid("naming a memory: none was given: please report it"))

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 /// The importance of a memory that is given none.
 pub(super) const IMPORTANCE: f64 = 0.5;
-/// The same of the confidence.
+/// The confidence of a memory that is given none.
 pub(super) const CONFIDENCE: f64 = 1.0;
 
 /// A memory that a caller wants to be remembered.

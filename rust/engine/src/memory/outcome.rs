@@ -37,7 +37,7 @@ impl Action {
         Self::Quarantined,
     ];
 
-    /// That of a name.
+    /// The outcome of that name.
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
             Error::invalid("restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")

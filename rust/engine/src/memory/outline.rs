@@ -45,7 +45,7 @@ pub(crate) struct Outline<'b> {
 }
 
 impl<'b> Outline<'b> {
-    /// That of a memory that was read.
+    /// The outline of a memory that was read.
     pub fn of(memory: &'b Memory) -> Self {
         Self {
             number: memory.number,
@@ -64,7 +64,7 @@ impl<'b> Outline<'b> {
         }
     }
 
-    /// That of a body; [`Memory::encode`] has its fields.
+    /// The outline of a body; [`Memory::encode`] has its fields.
     fn of_body(key: &'b [u8], number: u32, body: &'b [u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let (given_id, text) = (r.maybe_text()?, r.text()?);
@@ -101,12 +101,12 @@ pub(crate) struct Stored<'p> {
 }
 
 impl<'p> Stored<'p> {
-    /// That of a number which an index refers to.
+    /// The body of the memory with a number which an index refers to.
     pub fn read<P: Pages + ?Sized>(pages: &'p P, partition: Partition, number: u32) -> Result<Self> {
         Self::find(pages, partition, number)?.ok_or_else(|| record::missing(partition, number))
     }
 
-    /// That of a number, if it is a current memory's.
+    /// The body of the memory with a number, if it is a current memory's.
     pub fn find<P: Pages + ?Sized>(pages: &'p P, partition: Partition, number: u32) -> Result<Option<Self>> {
         let body = record::body(pages, partition, number)?;
         Ok(body.map(|body| Self { key: record::current_key(partition, number), number, body }))

@@ -133,7 +133,7 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
-    /// The same, where its time to live may be over.
+    /// Why it is not current at `now`, where its time to live may be over, or that it is.
     #[must_use]
     pub fn state_at(&self, now: i64) -> State {
         match self.state() {
@@ -224,7 +224,7 @@ impl Memory {
         Ok(Self::decode_with_tokens(key, number, body)?.0)
     }
 
-    /// The same with what is kept of the tokens of its text.
+    /// The memory of a number, from a body found at `key`, with what is kept of the tokens of its text.
     fn decode_with_tokens<'b>(key: &'b [u8], number: u32, body: &'b [u8]) -> Result<(Self, Tokens<'b>)> {
         let mut r = Reader::array(key, body)?;
         let mut memory = Self {

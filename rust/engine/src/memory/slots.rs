@@ -44,7 +44,7 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, name:
     if slot.name == name { Ok(slot) } else { Err(envelope::damaged(key.as_slice(), "it belongs to a slot of another name")) }
 }
 
-/// Of those normal names the slots that there are. Most scopes have few slots or none, so that one walk over them finds all.
+/// The slots that exist of those normal names. Most scopes have few slots or none, so that one walk over them finds all.
 pub fn of_names<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, names: &[&str]) -> Result<Vec<Slot>> {
     let range = Key::new(partition, Table::Slot).prefix_range();
     let keys: Vec<Key> = names.iter().map(|name| key(partition, seed, name).u16(0)).collect();

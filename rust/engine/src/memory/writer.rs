@@ -76,9 +76,9 @@ pub(super) enum Vector {
 #[derive(Default)]
 struct Change {
     drop: bool,
-    /// Of the engine's embedding.
+    /// The vector by the engine's embedding.
     own: Option<UnitVector>,
-    /// Of the built-in one, where the partition is still searched by it.
+    /// The vector by the built-in embedding, where the partition is still searched by it.
     old: Option<UnitVector>,
 }
 
@@ -351,7 +351,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         self.take_out(memory, analyze(&memory.text, self.seed.terms).terms, vector)
     }
 
-    /// The same, given its terms.
+    /// Takes a memory with the given terms out of the index, and out of the vectors as `vector` says; its record stays.
     fn take_out(&mut self, memory: &Memory, terms: Vec<TermCount>, vector: Vector) -> Result<()> {
         if let Some(at) = memory.expires_at {
             self.pages.delete(Key::of_expiry(at, self.partition, memory.number).as_slice())?;
@@ -564,7 +564,7 @@ pub(super) fn duplicate_key(seed: Seed, memory: &Memory) -> u64 {
     content_key(seed, memory.kind, memory.slot.as_deref(), &memory.text)
 }
 
-/// The same, of what is not a memory yet; `slot` is in normal form.
+/// The key term by which an exact duplicate is found, of what is not a memory yet; `slot` is in normal form.
 pub(super) fn content_key(seed: Seed, kind: Kind, slot: Option<&str>, text: &str) -> u64 {
     let (slot, text) = (slot.unwrap_or_default(), text::duplicate_key(text));
     text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", kind.name()), seed.terms)

@@ -72,7 +72,7 @@ impl Core {
         })
     }
 
-    /// The same for one, counted as reused.
+    /// The vector that a current memory of the same scope, kind, slot and text has already, counted as reused; `None` without one.
     pub fn known_vector(&self, place: u32, scope: &Scope, new: &NewMemory) -> Result<Option<UnitVector>> {
         let known = self.known_vectors(place, &[(scope, new)])?.pop().flatten();
         add(&self.store.metrics().vectors_reused, u64::from(known.is_some()));
@@ -92,7 +92,8 @@ impl Core {
         self.vector_set_of(self.embedders.now().place, pages, partition)
     }
 
-    /// The same of the embedding at `place` among those that the engine was given.
+    /// The number and the vectors in a partition of the embedding at `place` among those that the engine was given; `None` without an
+    /// embedder or any vector.
     pub fn vector_set_of<P: Pages + ?Sized>(
         &self,
         place: u32,

@@ -92,7 +92,7 @@ impl Core {
         Self::open_with_key(path, options, None)
     }
 
-    /// The same for a store that is encrypted, or is made so.
+    /// Opens the store at `path`, or makes one there: encrypted, where there is a key.
     pub fn open_with_key(path: &Path, options: EngineOptions, key: Option<StoreKey>) -> Result<Self> {
         let store_options = StoreOptions {
             durability: options.durability,
@@ -218,7 +218,7 @@ impl Core {
         self.write_within(self.busy_timeout, operation)
     }
 
-    /// The same for a caller who waits no longer than `most` for other writers.
+    /// Runs a write of a caller who waits no longer than `most` for other writers.
     pub(crate) fn write_within<T, F>(&self, most: Duration, operation: F) -> Result<T>
     where
         T: Send + 'static,
@@ -248,8 +248,8 @@ impl Core {
         })
     }
 
-    /// The same for what looks at a partition by its number, in a transaction of its own: it is skipped where the partition was erased or
-    /// dropped meanwhile.
+    /// Runs a write of what looks at a partition by its number, in a transaction of its own: it is skipped where the partition was erased
+    /// or dropped meanwhile.
     pub(crate) fn write_to<T, F>(&self, partition: Partition, mut operation: F) -> Result<T>
     where
         T: Default + Send + 'static,
@@ -400,7 +400,8 @@ impl Core {
         stored.inspect_err(|_| self.store.unforked(|| self.accesses.give_back(&accesses)))
     }
 
-    /// The same before other work, which a full disk does not keep from being done: there the recalls wait.
+    /// Stores the recalls that are still buffered before other work, which a full disk does not keep from being done: there the recalls
+    /// wait. Returns how many memories they are of.
     pub fn flush_accesses_if_there_is_room(&self) -> Result<u64> {
         match self.flush_accesses() {
             Err(error) if error.kind() == ErrorKind::StoreFull => Ok(0),

@@ -171,7 +171,7 @@ impl Statement {
             && !old.denies
     }
 
-    /// The same sentence with another value at one place.
+    /// How a sentence relates to an older one that is the same but for the value at one place.
     fn changed_value(&self, old: &Self) -> Relation {
         let (a, b) = (&self.tokens, &old.tokens);
         let prefix = a.iter().zip(b).take_while(|(a, b)| a.form == b.form).count();

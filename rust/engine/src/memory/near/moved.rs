@@ -66,7 +66,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Of a sentence in its speaker's words, with its [days](ranges).
+    /// The plan that a sentence in its speaker's words says was moved or is called off, with its [days](ranges).
     #[must_use]
     pub fn of(sentence: &str) -> Option<Self> {
         let plain = without_days(sentence);
@@ -103,7 +103,7 @@ impl Moved {
         link(&self.content)
     }
 
-    /// The same of the plan that a text tells of.
+    /// The key of the plan that a text tells of.
     #[must_use]
     pub fn link_of(text: &str) -> Option<String> {
         Plan::of(text).map(|plan| link(&plan.content))

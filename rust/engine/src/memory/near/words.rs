@@ -32,7 +32,7 @@ const LIGHT: [&str; 26] = [
     "usually",
     "much",
 ];
-/// Those of them that limit what is denied: who is "not just allergic to nuts" is allergic to nuts.
+/// Words that limit what is denied: who is "not just allergic to nuts" is allergic to nuts.
 const LIMITS: [&str; 3] = ["just", "always", "usually"];
 /// Words that deny.
 const DENIALS: [&str; 6] = ["not", "never", "no", "without", "nor", "neither"];
@@ -189,7 +189,7 @@ pub(super) fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
-/// The same in small letters.
+/// Tokens in small letters.
 pub(super) fn lowered(tokens: &[Token]) -> Vec<String> {
     forms(tokens).map(str::to_lowercase).collect()
 }
