@@ -54,7 +54,7 @@ pub fn framing_name(framing: Framing) -> Option<&'static str> {
     FRAMINGS.iter().find(|(_, known)| *known == bare).map(|(name, _)| *name)
 }
 
-/// The same; of one that was put together by hand, its vendor's.
+/// The name of a frame; of one that was put together by hand, the name of its vendor's.
 #[must_use]
 pub fn nearest_framing_name(framing: Framing) -> &'static str {
     framing_name(framing).unwrap_or(match framing.format {

@@ -66,7 +66,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// That of a name.
+    /// The choice of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "start" => Ok(Self::Start),

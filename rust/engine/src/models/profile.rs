@@ -27,15 +27,15 @@ pub struct Profile {
 /// Prices in millionths of a dollar for a million tokens; none where there is no such price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Prices {
-    /// Of the prompt.
+    /// The price of the prompt.
     pub input: Option<u64>,
-    /// Of the reply.
+    /// The price of the reply.
     pub output: Option<u64>,
-    /// Of what the cache had.
+    /// The price of what the cache had.
     pub cache_read: Option<u64>,
-    /// Of what goes into the cache.
+    /// The price of what goes into the cache.
     pub cache_write: Option<u64>,
-    /// The same for the longer lifetime that the provider offers.
+    /// The price of what goes into the cache for the longer lifetime that the provider offers.
     pub cache_write_long: Option<u64>,
 }
 

@@ -12,7 +12,7 @@ pub struct TextCounter {
 }
 
 impl TextCounter {
-    /// That of an empty text.
+    /// The counter of an empty text.
     #[must_use]
     pub fn new(model: Model) -> Self {
         Self { counter: Shared::new(TokenCounter::new(model.encoding)), model }
