@@ -53,7 +53,7 @@ pub struct Maker<'m, M: Make> {
     words: Vec<(&'static str, M::Value)>,
     /// The value that is being filled; in the end, the finished value.
     into: Option<M::Value>,
-    /// Of the next value of a map.
+    /// The key of the next value of a map.
     key: Option<M::Value>,
     failed: Option<M::Error>,
 }

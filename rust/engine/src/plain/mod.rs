@@ -42,7 +42,7 @@ pub enum Plain<'a, L = (), M = ()> {
 pub type Whole<'a, V> = Plain<'a, Vec<V>, Vec<(V, V)>>;
 
 impl<L, M> Plain<'_, L, M> {
-    /// The same, of a value that does not last.
+    /// This value with its texts copied, so that it lasts.
     #[must_use]
     pub fn into_owned(self) -> Plain<'static, L, M> {
         match self {
