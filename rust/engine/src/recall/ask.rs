@@ -110,7 +110,8 @@ pub(crate) fn add_recalls(core: &Core, asked: &mut Answer, recall: &Recall) {
     }
 }
 
-/// The same from a snapshot that the caller holds, who [notes](note) what was recalled. The hits stand in the answer, not in the recall.
+/// Answers a question from a snapshot that the caller holds, who [notes](note) what was recalled. The hits stand in the answer, not in the
+/// recall.
 pub(crate) fn ask_in<P: Pages>(
     core: &Core,
     pages: &P,

@@ -17,7 +17,7 @@ use crate::store::pages::Pages;
 /// The best candidates in their first order, with their records.
 pub(super) struct Ranked<'p> {
     candidates: Vec<(Candidate, Parts)>,
-    /// Of each; `None` of what is not current, which the candidate has itself.
+    /// The record of each candidate; `None` of what is not current, which the candidate has itself.
     records: Vec<Option<Stored<'p>>>,
     /// Whether some that were nominated are not among them.
     is_cut: bool,
@@ -41,7 +41,7 @@ pub(super) struct Contender<'m> {
 }
 
 impl<'p> Ranked<'p> {
-    /// Those of what was nominated, which is taken out of `found`.
+    /// The best candidates of what was nominated, which is taken out of `found`.
     pub fn new<P: Pages>(
         snapshot: &'p P,
         found: &mut Nominated,

@@ -92,7 +92,7 @@ pub(super) struct Contrast {
 }
 
 impl Contrast {
-    /// Of a question; `beside` are its names and identifiers.
+    /// The contrast of a question; `beside` are its names and identifiers.
     pub fn of(question: &Words<'_>, beside: &[String]) -> Self {
         let beside: Vec<Word> = beside.iter().flat_map(|name| words(Words::of(name).parts())).collect();
         let words = words(question.parts());

@@ -18,7 +18,7 @@ use crate::units::term_key::TermKey;
 pub struct LexicalQuery {
     /// The question, as the analyzer sees it.
     query: Arc<text::Query>,
-    /// The same as the index is asked.
+    /// The question's terms, as the index is asked for them.
     asked: Vec<QueryTerm>,
     /// The scope's statistics when it was asked.
     pub statistics: Statistics,
@@ -94,7 +94,7 @@ impl LexicalQuery {
         &self.query.identifiers
     }
 
-    /// The same by other constants.
+    /// This query, scored by other constants.
     #[must_use]
     pub fn by(self, parameters: Parameters) -> Self {
         Self { parameters, ..self }

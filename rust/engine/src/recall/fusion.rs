@@ -134,7 +134,7 @@ impl Parts {
         self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.succeeds || is_near() || is_named() || self.prior.is_of_days()
     }
 
-    /// The same, or its meaning is fairly near.
+    /// Whether the question speaks for it, or its meaning is fairly near.
     #[must_use]
     pub fn is_fairly_relevant(&self) -> bool {
         self.cosine().is_some_and(|cosine| cosine >= FAIRLY_NEAR) || self.is_relevant()

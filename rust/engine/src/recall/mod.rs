@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Deliberately not here: asking an embedder (the question comes with its vector, unless the embedding is the built-in one), reranking by a model.
-//! Start reading at [`ask`], which Python's `recall` calls; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
+//! Start reading at [`ask()`], which Python's `recall` calls; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
@@ -179,7 +179,7 @@ impl Recall {
         self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     }
 
-    /// Of those that were recalled, keeps these: the scope and the number of each.
+    /// Keeps of those that were recalled the given ones: the scope and the number of each.
     pub(crate) fn keep_recalled(&mut self, shown: &BTreeSet<(usize, u32)>) {
         self.recalled.retain(|one| shown.contains(one));
     }
@@ -197,7 +197,7 @@ impl Recall {
     }
 }
 
-/// Answers a question from one snapshot, and does not check the request: for tests and benches. Programs call [`ask`].
+/// Answers a question from one snapshot, and does not check the request: for tests and benches. Programs call [`ask()`].
 pub fn recall(engine: &Core, request: &Request) -> Result<Recall> {
     let question = Question::new(&request.text);
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request, &question))?;
@@ -223,7 +223,8 @@ pub(crate) fn question_vector(engine: &Core, question: &Question) -> Option<vect
     made(engine, || question.whole_vector())
 }
 
-/// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.
+/// The vector of a question for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know
+/// better.
 #[must_use]
 pub fn about(engine: &Core, question: &Question) -> Option<vectors::Query> {
     made(engine, || question.vector())
@@ -238,7 +239,7 @@ pub(crate) fn has_vector(engine: &Core, question: &Question) -> bool {
     is_built_in(engine) && question.vector().is_some()
 }
 
-/// As [`about`], of scopes that are searched by the built-in embedding, whatever the engine's own is.
+/// The question's vector for scopes that are searched by the built-in embedding, whatever the engine's own is.
 fn built_in_question(question: &Question) -> Option<vectors::Query> {
     question.vector().filter(|_| question.is_known()).cloned()
 }

@@ -42,7 +42,7 @@ pub(super) struct Nominees {
 pub(super) struct ScopeSearch<'s, P> {
     snapshot: &'s P,
     request: &'s Request,
-    /// So many answers are nominated for.
+    /// How many answers candidates are nominated for.
     depth: usize,
     /// With the times of this scope.
     filter: &'s Filter,

@@ -23,7 +23,7 @@ const SLOTS: [&str; 4] = ["name", "first name", "full name", "nickname"];
 pub(super) struct Own(Vec<Vec<String>>);
 
 impl Own {
-    /// Of the names of a question; `partitions` are those of the scopes.
+    /// The names of a question that are the user's own, scope by scope; `partitions` are those of the scopes.
     pub fn of<P: Pages>(pages: &P, scopes: &[Scope], partitions: &[Option<Partition>], names: &[String]) -> Result<Self> {
         if names.is_empty() {
             return Ok(Self::default());
@@ -76,7 +76,7 @@ fn in_first_person(question: &str, names: &[String]) -> String {
     question.split_whitespace().map(of).collect::<Vec<_>>().join(" ")
 }
 
-/// Those of the names that are the user's.
+/// The names of a question that are the user's.
 fn known<P: Pages>(pages: &P, scope: &Scope, partition: Partition, names: &[String]) -> Result<Vec<String>> {
     let (mut texts, seed) = (Vec::new(), scope.seed(pages.secret()));
     for slot in slots::of_names(pages, partition, seed, &SLOTS)? {

@@ -53,7 +53,7 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Those of what is ranked by relevance alone: a chunk of a document.
+    /// The attributes of what is ranked by relevance alone: a chunk of a document.
     pub const NONE: Self =
         Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, names_day: false, trust: 3 };
 }

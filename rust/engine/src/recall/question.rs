@@ -52,7 +52,7 @@ impl Question {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// The same question with words that the scopes know. Whether it asks of the user's life its own words tell: "whats my IBAN".
+    /// This question with words that the scopes know. Whether it asks of the user's life its own words tell: "whats my IBAN".
     #[must_use]
     pub(super) fn repaired(&self, text: &str) -> Self {
         Self { asks_of_own: OnceLock::from(self.asks_of_own()), ..Self::new(text) }

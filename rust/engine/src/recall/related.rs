@@ -21,7 +21,7 @@ const MOST_WORDS: usize = 40;
 const NAME_WORDS: usize = 3;
 /// Relations of one entity that are followed, the newest of those that hold.
 const MOST_EACH: usize = 64;
-/// So many of an entity are read: each of a slot's values ends that of the one before.
+/// How many relations of an entity are read: each of a slot's values ends that of the one before.
 const MOST_READ: usize = 512;
 /// Entities from which a step is taken: something that everything stands to tells nothing.
 const MOST_ENTITIES: usize = 32;

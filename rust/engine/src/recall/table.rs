@@ -24,14 +24,14 @@ pub struct HitExplanation {
 }
 
 impl HitExplanation {
-    /// That of a memory or a passage, which was found among the scope's memories or the collection's chunks.
+    /// The explanation of a memory or a passage, which was found among the scope's memories or the collection's chunks.
     #[must_use]
     pub fn new(explanation: Explanation, among: &str, duplicates: Vec<String>, related: Option<String>) -> Self {
         let (named, table) = (explanation.named(), explanation.table(among, &duplicates, related.as_deref()));
         Self { explanation, named, duplicates, related, table }
     }
 
-    /// That of a message, whose score is made of these.
+    /// The explanation of a message, whose score is made of the `named` parts.
     #[must_use]
     pub fn of_message(score: f64, named: Vec<(&'static str, f64)>) -> Self {
         let explanation = Explanation::of_message(score, &named);
@@ -41,7 +41,7 @@ impl HitExplanation {
 }
 
 impl Explanation {
-    /// That of a message, whose score is made of these.
+    /// The explanation of a message, whose score is made of the `named` parts.
     #[must_use]
     pub fn of_message(score: f64, named: &[(&'static str, f64)]) -> Self {
         let value = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);

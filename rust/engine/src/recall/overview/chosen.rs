@@ -110,7 +110,7 @@ fn named_days<P: Pages>(snapshot: &P, opened: &Opened<'_, P>, request: &Request,
     }
 }
 
-/// So many: of a time from all of it, of what is to come and of the user the first.
+/// At most `most` of the memories: of a time from all of it, of what is to come and of the user the first.
 fn fewer(mut memories: Vec<Answer>, overview: Overview, most: usize) -> Vec<Answer> {
     if overview.is_of_time() && overview != Overview::Ahead {
         return spread(memories, most, |one| (one.memory.trust > 0, (one.memory.importance * 1e6) as i64));
@@ -142,7 +142,7 @@ fn choose(mut found: Vec<One>, overview: Overview, most: usize, limit: usize) ->
     spread(found, most, |one| (one.row.trust > 0, one.row.importance))
 }
 
-/// As many as have at most so many tokens together.
+/// As many of the memories as have at most `most` tokens together.
 fn within_tokens(mut memories: Vec<Answer>, overview: Overview, most: Option<usize>) -> Vec<Answer> {
     let Some(most) = most else { return memories };
     loop {

@@ -72,7 +72,7 @@ impl Range {
         if days.end.saturating_sub(days.start) <= MOST_DAYS { days } else { 0..0 }
     }
 
-    /// The same range with each side moved, for instance from local time to UTC.
+    /// This range with each side moved, for instance from local time to UTC.
     #[must_use]
     pub fn map(self, mut side: impl FnMut(i64) -> i64) -> Self {
         Self { since: self.since.map(&mut side), until: self.until.map(&mut side) }
@@ -89,7 +89,7 @@ pub fn read(text: &str, now: i64, offset_seconds: i32) -> Option<Range> {
     read_local(text, now.saturating_add(offset)).map(|range| range.map(|side| side.saturating_sub(offset)))
 }
 
-/// The same in local time: what the clock on the wall shows, as if it were UTC. For zones whose offset changes.
+/// The time that a question asks about in local time: what the clock on the wall shows, as if it were UTC. For zones whose offset changes.
 #[must_use]
 pub fn read_local(text: &str, now: i64) -> Option<Range> {
     if text.len() > MAX_BYTES || !may_name_time(text) {
@@ -111,7 +111,8 @@ pub fn read_local(text: &str, now: i64) -> Option<Range> {
     Some(Range { since: time(days.first), until: time(days.end) })
 }
 
-/// The same in UTC by a clock on a wall: the time there of a time in UTC, and back.
+/// The time that a question asks about, in UTC, by a clock on a wall: `to_local` gives the clock's time at a time in UTC, `from_local` the
+/// way back.
 pub fn read_on_a_wall<E>(
     text: &str,
     now: i64,
