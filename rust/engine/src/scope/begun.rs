@@ -13,7 +13,7 @@ use crate::store::keys::{Partition, STORE};
 pub(super) struct Begun(Option<Arc<AtomicU32>>);
 
 impl Begun {
-    /// That of a call which begins now.
+    /// The mark of a call which begins now.
     pub fn now() -> Self {
         Self(Some(Arc::new(AtomicU32::new(STORE))))
     }

@@ -39,7 +39,7 @@ impl ScopeType {
         }
     }
 
-    /// That of a name.
+    /// The type of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "user" => Ok(Self::User),
@@ -78,7 +78,7 @@ impl Scope {
         Self { tenant, scope_type, id, begun: Begun::default() }
     }
 
-    /// The same for a call of many writes, which must not make a scope anew that was erased between two of them.
+    /// This scope for a call of many writes, which must not make a scope anew that was erased between two of them.
     #[must_use]
     pub(crate) fn begun(&self) -> Self {
         Self { begun: Begun::now(), ..self.clone() }
@@ -379,7 +379,7 @@ impl Head {
             (self.building, self.built) = (0, 0);
         }
     }
-    /// That of a partition; a fresh one where nothing was written.
+    /// The head of a partition; a fresh one where nothing was written.
     pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::Head);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self { next_number: 1, kinds_indexed: true, ..Self::default() }) };
