@@ -27,7 +27,7 @@ pub(super) fn maybe_inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Optio
     if raw.is_empty() { Ok(None) } else { Reader::array(key, raw).map(Some) }
 }
 
-/// The same; an empty one where it is missing.
+/// The array that is the next field, as a reader of its own; an empty one where it is missing.
 pub(super) fn inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Reader<'b>> {
     const EMPTY: &[u8] = &[0x90];
     maybe_inner(r, key)?.map_or_else(|| Reader::array(key, EMPTY), Ok)

@@ -40,7 +40,7 @@ use crate::{Error, ErrorKind, Result, interrupt};
 const KEPT_EXCHANGES: u64 = 3;
 /// A summary has this part of a prompt's limit, where the caller names no number.
 const LIMIT_SHARE: u64 = 8;
-/// And from so many to so many tokens.
+/// The least and the most tokens of a summary, where the caller names no number.
 const SUMMARY_TOKENS: std::ops::RangeInclusive<u64> = 200..=2_000;
 /// Rounds of a running turn leave from one part in so many of the threshold on.
 const LEAST_LEAVING: u64 = 8;
@@ -119,7 +119,7 @@ pub struct Committed {
 pub enum Due {
     /// Its prompts are as full as its policy allows.
     Threshold,
-    /// As many turns went by.
+    /// As many turns went by as its policy allows.
     Turns,
     /// A task ended.
     TaskEnd,
@@ -310,7 +310,7 @@ impl Session<'_> {
         })
     }
 
-    /// The same for a switch that may bring other instructions, so that nothing is known yet of what fits.
+    /// The plan of a switch that may bring other instructions, so that nothing is known yet of what fits.
     pub(super) fn plan_without_check(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| self.planned(pages, &self.expect(pages)?, model, new, now))
     }
@@ -518,8 +518,9 @@ fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
     }
 }
 
-/// The same where the caller names no number: so many of the newest exchanges that they leave half of the prompts' limit, or of the share
-/// of it from which on a compaction is due. Turns before the end of a task leave with it. Of a newest turn that is larger than that, rounds leave.
+/// The first message that stays where the caller names no number: so many of the newest exchanges stay that they leave half of the prompts'
+/// limit, or of the share of it from which on a compaction is due. Turns before the end of a task leave with it. Of a newest turn that is
+/// larger than that, rounds leave.
 fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
     let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
     let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;

@@ -16,7 +16,7 @@ pub struct SessionCore {
 }
 
 impl SessionCore {
-    /// Of a core, with nothing read yet.
+    /// A core with nothing read of its sessions yet.
     #[must_use]
     pub fn new(core: Core) -> Self {
         Self { core, warm: WarmSessions::default(), warm_of: AtomicUsize::default() }

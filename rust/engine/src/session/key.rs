@@ -128,7 +128,7 @@ pub struct SaidOrder {
 }
 
 impl SaidOrder {
-    /// That of no document.
+    /// The order of no document.
     pub const NONE: Self = Self { newest_at: i64::MIN, most_behind: 0 };
 
     /// With one that is added next, and was said at a time.
@@ -138,7 +138,7 @@ impl SaidOrder {
 }
 
 impl SessionsHead {
-    /// That of a partition.
+    /// The head of a partition's sessions.
     pub fn read<P: Pages>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::SessionsHead);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };

@@ -10,7 +10,7 @@ use crate::store::envelope::Codec;
 use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
 
-/// That of a session; empty where it has none.
+/// The metadata of a session; empty where it has none.
 pub(super) fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u8>> {
     Ok(chunks::get(pages, place.metadata())?.map(|(_, body)| body.to_vec()).unwrap_or_default())
 }

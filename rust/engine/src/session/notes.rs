@@ -36,7 +36,7 @@ pub(super) fn list<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<(u32, S
     Ok(notes)
 }
 
-/// The same as a prompt shows them.
+/// The notes of a session as a prompt shows them.
 pub(super) fn items<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<Item>> {
     let item = |(number, text): (u32, String)| Item {
         section: section::TASK.into(),

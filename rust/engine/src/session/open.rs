@@ -18,7 +18,7 @@ use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
 impl Options {
-    /// The same, checked, with the grants in the order of their names: a budget is no other for the order in which it was written.
+    /// These options, checked, with the grants in the order of their names: a budget is no other for the order in which it was written.
     pub(super) fn checked(mut self) -> Result<Self> {
         self.recalls.as_ref().map_or(Ok(()), Recalls::validate)?;
         if let Some(budget) = &mut self.budget {

@@ -41,13 +41,13 @@ impl Policy {
         (self.result_tokens > 0).then_some(self.result_tokens)
     }
 
-    /// The same for the messages before `end` alone: a task that ended behind them did not end.
+    /// This policy for the messages before `end` alone: a task that ended behind them did not end.
     #[must_use]
     pub(super) fn before(self, end: u64) -> Self {
         Self { task_ended: if self.task_ended > end { 0 } else { self.task_ended }, ..self }
     }
 
-    /// That of a session.
+    /// The policy of a session.
     pub(super) fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Self> {
         let key = place.policy();
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };

@@ -22,7 +22,7 @@ use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
-/// Of the record of a session that names its reserve for the reply.
+/// The schema of the record of a session that names its reserve for the reply.
 const NAMED_OUTPUT_SCHEMA: u8 = 2;
 /// Fields of the record of a session that says where its messages were copied from.
 const WITH_ORIGINS: u32 = 17;
@@ -103,8 +103,8 @@ impl SessionBudget {
 }
 
 impl SessionBudget {
-    /// The same for a model: a limit or a reserve that does not fit its window gives way to the default. It is stored as it was asked for,
-    /// so that it holds again with a model that it fits.
+    /// This budget for a model: a limit or a reserve that does not fit its window gives way to the default. It is stored as it was asked
+    /// for, so that it holds again with a model that it fits.
     #[must_use]
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
@@ -443,7 +443,7 @@ pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &s
     Ok(Some((place, record)))
 }
 
-/// The same in a scope.
+/// The place of a session in a scope by its id, and its record.
 pub(super) fn find_in<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<(SessionKey, SessionRecord)>> {
     match scope.find(pages)? {
         Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),

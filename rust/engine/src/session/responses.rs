@@ -50,8 +50,8 @@ impl Session<'_> {
         self.add_reply(response, prompt, None, None, None, now)
     }
 
-    /// The same; a reply that calls no tool, and in which the model did not pause, ends the lease of `holder`, in the same transaction.
-    /// `expect_index` is the index it is to have, `created_at` when it was said.
+    /// Adds a model's reply as [`Self::add_response`] does; a reply that calls no tool, and in which the model did not pause, ends the
+    /// lease of `holder`, in the same transaction. `expect_index` is the index it is to have, `created_at` when it was said.
     pub fn add_reply(
         &self,
         response: &[u8],

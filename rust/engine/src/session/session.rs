@@ -223,8 +223,8 @@ impl Session<'_> {
         self.turn_beyond(number, None)
     }
 
-    /// The same without the calls that the caller has read: `known` is how many of the first those are, and the mark they were read with.
-    /// All calls where the mark is another by now.
+    /// A turn without the calls that the caller has read: `known` is how many of the first those are, and the mark they were read with. All
+    /// calls where the mark is another by now.
     pub fn turn_beyond(&self, number: u64, known: Option<(u16, (u64, u64))>) -> Result<TurnView> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;

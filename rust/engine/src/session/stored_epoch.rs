@@ -45,7 +45,8 @@ pub struct StoredEpoch {
     pub names_memories: bool,
     /// They are, where they are memories of the session's own scope: an id says nothing of another's. Not so before 0.10.0.
     pub own_names: bool,
-    /// Of one that began with a redaction, the message; with a rewind, the first that was taken back. Not so before 0.12.0.
+    /// The message of an epoch that began with a redaction, or the first that was taken back of one that began with a rewind. Not so before
+    /// 0.12.0.
     pub taken_back: Option<u64>,
     /// How memories of the other scopes that it reads say which they are of. Not at all before 0.16.0.
     pub origin: Origin,

@@ -92,7 +92,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Self::of(pages, scope, place, record, clock)
     }
 
-    /// The same by its place.
+    /// The session at that place, whatever its state.
     pub fn at(pages: &'t mut P, scope: &'t Scope, place: SessionKey, clock: i64) -> Result<Self> {
         let record = SessionRecord::expect(pages, place)?;
         Self::of(pages, scope, place, record, clock)
@@ -108,7 +108,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(Self { pages, scope, place, seed, record, epoch, head, now, told, words, unsettled: false, turn_opened: false, past, settled })
     }
 
-    /// The same with what this process knows of its turns.
+    /// This writer with what this process knows of its turns.
     pub fn knowing(self, past: &PastTurns) -> Self {
         Self { past: past.clone(), ..self }
     }
@@ -330,7 +330,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(self.past)
     }
 
-    /// The same where nothing is known.
+    /// Applies the collected changes, where nothing is known: the last step of every transaction.
     pub fn finish(self) -> Result<()> {
         self.finish_knowing().map(|_| ())
     }
@@ -383,7 +383,7 @@ pub(super) fn find_id<P: Pages>(pages: &P, place: SessionKey, seed: Seed, id: &s
     read_id(pages, place.id(seed, id).as_slice())
 }
 
-/// The same by the key of the id.
+/// The index and the request of an id, by the key of the id.
 pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>> {
     let Some(value) = pages.get(key)? else { return Ok(None) };
     let mut r = Reader::array(key, envelope::open(key, value)?.body)?;

@@ -70,9 +70,9 @@ pub struct MadeSummary {
     pub summary: SummaryText,
     /// Different identifiers of the messages and of the summary before.
     pub identifiers: u64,
-    /// Of these, how many it has.
+    /// How many of these identifiers the summary has.
     pub kept: u64,
-    /// Of those, how many the model had left out.
+    /// How many of those the model had left out.
     pub restored: u64,
 }
 

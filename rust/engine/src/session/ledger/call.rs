@@ -214,7 +214,7 @@ pub struct Call {
     pub finish: Option<String>,
     /// The provider's account, as it was given: JSON.
     pub usage: Option<Vec<u8>>,
-    /// The same, in one vocabulary.
+    /// The provider's account in one vocabulary.
     pub usage_tokens: Option<UsageTokens>,
     /// The prompt that it was sent; none where the caller did not pass it.
     pub sent: Option<SentPrompt>,
@@ -324,7 +324,7 @@ impl Call {
         Self::decode(key.as_slice(), number, &body)
     }
 
-    /// The same; `None` where the turn does not have so many.
+    /// Call `number` of a turn; `None` where the turn does not have so many.
     pub(in crate::session) fn find<P: Pages>(pages: &P, place: SessionKey, turn: u64, number: u16) -> Result<Option<Self>> {
         if number < count(pages, place, turn)? { Self::read(pages, place, turn, number).map(Some) } else { Ok(None) }
     }
@@ -346,7 +346,7 @@ impl Call {
         Self::of_turn_from(pages, place, turn, 0)
     }
 
-    /// The same from call `first` on.
+    /// The calls of a turn from call `first` on, in order.
     pub(in crate::session) fn of_turn_from<P: Pages>(pages: &P, place: SessionKey, turn: u64, first: u16) -> Result<Vec<Self>> {
         (first..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }

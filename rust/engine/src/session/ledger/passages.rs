@@ -84,8 +84,8 @@ impl Known {
         is_gone(pages, item)?.map_or_else(|| self.lacks(pages, item), Ok)
     }
 
-    /// The same of an item without numbers, by its name: some collection could be meant, and none of those has the document. A collection
-    /// that the session does not read any more leaves open what it was.
+    /// Whether a document that an item without numbers names is gone: some collection could be meant, and none of those has the document. A
+    /// collection that the session does not read any more leaves open what it was.
     fn lacks<P: Pages>(&self, pages: &P, item: &Item) -> Result<bool> {
         let Some((_, source)) = item.attributes.iter().find(|(name, _)| &**name == SOURCE) else { return Ok(false) };
         let mut is_known = false;

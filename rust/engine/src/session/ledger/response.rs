@@ -31,9 +31,9 @@ pub struct UsageTokens {
     pub input_tokens: u64,
     /// The reply, hidden thinking included.
     pub output_tokens: u64,
-    /// Of the prompt: read from a cache.
+    /// Tokens of the prompt that were read from a cache.
     pub cached_tokens: u64,
-    /// Of the prompt: written to a cache.
+    /// Tokens of the prompt that were written to a cache.
     pub cache_write_tokens: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct Response {
     pub model: Option<String>,
     /// The usage, JSON as it stands in the answer.
     pub usage: Option<Vec<u8>>,
-    /// The same, read; `None` where it is not in a known form.
+    /// The usage as it was read; `None` where it is not in a known form.
     pub usage_tokens: Option<UsageTokens>,
     /// Why the reply ended, in the provider's word.
     pub finish: Option<String>,
@@ -323,7 +323,7 @@ fn owned(object: &Object<'_>, key: &str) -> Option<String> {
 }
 
 impl Response {
-    /// Of the billed prompt, the tokens that a prompt can plan: without those of tools that run at the provider.
+    /// The tokens of the billed prompt that a prompt can plan: without those of tools that run at the provider.
     pub(in crate::session) fn planned_tokens(&self) -> Option<u64> {
         let usage = usage(std::str::from_utf8(self.usage.as_deref()?).ok()?).ok()?;
         Some(usage.input_tokens - usage.tool_tokens)

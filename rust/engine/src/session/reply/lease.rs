@@ -107,7 +107,7 @@ impl Session<'_> {
         self.claim_lease(Claim { holder: holder.to_owned(), dead: None, until, now })
     }
 
-    /// The same, for a caller that knows that a holder died.
+    /// Takes the lease for a caller that knows that a holder died. Returns the lease of its holder, where that is another.
     pub fn claim_lease(&self, claim: Claim) -> Result<Option<Lease>> {
         crate::scope::check_id("lease", &claim.holder)?;
         self.write(move |txn, scope, id| {

@@ -159,7 +159,7 @@ impl MessageRecord {
         Self::decode(key.as_slice(), index, &body).map(Some)
     }
 
-    /// The same of a message that must be there.
+    /// Message `index` of a session, which must be there.
     pub(in crate::session) fn expect<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Self> {
         Self::read(pages, place, index)?.ok_or_else(|| damaged(place.message(index).as_slice(), "its session counts it and it is missing"))
     }
@@ -211,7 +211,7 @@ impl MessageRecord {
         self.as_counted(given).map(Message::without_beside)
     }
 
-    /// The same as it was read when it was counted, which its digest tells. It lacks the fields beside the content where the model
+    /// This message as it was read when it was counted, which its digest tells. It lacks the fields beside the content where the model
     /// wanted nothing of that back, nor in messages of up to 0.17.0, which read less of results in Gemini's shape, too.
     fn as_counted(&self, given: &str) -> Result<Message> {
         let whole = Message::parse_whole(given.as_bytes(), Some(self.format), Arguments::Keep)?;
@@ -237,7 +237,7 @@ impl MessageRecord {
         show(message, self.placed.index, &self.shown).guarded()
     }
 
-    /// The same, the JSON read now.
+    /// The neutral form of its JSON, which is read now.
     pub(in crate::session) fn whole<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Message> {
         self.parse(&self.given(pages, place)?)
     }

@@ -163,12 +163,12 @@ impl<'p, P: Pages> View<'p, P> {
         Self::new(pages, place, Extent::of(record), epoch, Arc::default(), i64::MIN)
     }
 
-    /// The same where the window is likely to begin at a turn.
+    /// This view, where the window is likely to begin at a turn.
     pub fn beginning(self, likely_turn: Option<u64>) -> Self {
         Self { likely_turn, ..self }
     }
 
-    /// The same with a prompt that says how much of it lasts: see [`History::block_will_stay`].
+    /// This view with a prompt that says how much of it lasts: see [`History::block_will_stay`].
     pub fn lasting(self, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
         let block_will_stay = self.block_that_stays(record, epoch)?.is_some();
         Ok(Self { block_will_stay, ..self })
@@ -266,7 +266,7 @@ pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: SessionKey, s
     Ok(Some((Cost { tokens: r.uint()?, exact: r.bool()? }, r.uint()?)))
 }
 
-/// The same of one that must be there.
+/// The count of a message made anew at a switch, which must be there, and the tokens before it.
 pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: SessionKey, switch: u16, index: u64) -> Result<(Cost, u64)> {
     let missing =
         || damaged(place.recount(switch, index).as_slice(), "its epoch says that the message was counted anew, and the count is missing");
