@@ -63,7 +63,7 @@ pub fn get<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_,
     join(pages, key, head).map(Some)
 }
 
-/// The same of what is read often: the checksum of its first chunk is compared once in this process.
+/// The schema and the whole body at `key`, of what is read often: the checksum of its first chunk is compared once in this process.
 pub fn get_known<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_, [u8]>)>> {
     let first = key.u16(0);
     let Some(value) = pages.get(first.as_slice())? else { return Ok(None) };

@@ -76,7 +76,7 @@ pub fn seal_in_place(key: &[u8], schema: u8, codec: u8, value: &mut [u8]) {
     head[4..].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The same for a body that a cipher vouches for, decrypted a moment ago: no checksum is reckoned. Not to be stored.
+/// Fills in the envelope of a body that a cipher vouches for, decrypted a moment ago: no checksum is reckoned. Not to be stored.
 pub fn seal_vouched(schema: u8, codec: u8, value: &mut [u8]) {
     value[..4].copy_from_slice(&[schema, codec, 0, 0]);
     value[4..ENVELOPE_BYTES].copy_from_slice(&vouched().to_le_bytes());
@@ -88,7 +88,7 @@ fn vouched() -> u32 {
     *DRAWN.get_or_init(|| RandomState::new().hash_one(0) as u32)
 }
 
-/// The same for a value whose key id says that it is encrypted: `head` is schema, codec and key id.
+/// Fills in the envelope of a value whose key id says that it is encrypted: `head` is schema, codec and key id.
 pub fn seal_with_key(key: &[u8], head: [u8; 4], value: &mut [u8]) {
     let sum = checksum(key, &head, &value[ENVELOPE_BYTES..]);
     value[..4].copy_from_slice(&head);

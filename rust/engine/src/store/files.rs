@@ -23,7 +23,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// That of an open file.
+    /// The identity of an open file.
     pub fn of(file: &File) -> std::io::Result<Self> {
         file.metadata().map(|metadata| Self { device: metadata.dev(), inode: metadata.ino() })
     }

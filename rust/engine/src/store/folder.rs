@@ -36,7 +36,7 @@ pub const FORMAT_WITH_LOG: u32 = 8;
 
 /// The mode of files that only their owner may read: a user who can read a lock can hold it, and stop everybody.
 pub const PRIVATE: u32 = 0o600;
-/// The same for folders.
+/// The mode of folders that only their owner may read.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
@@ -149,7 +149,8 @@ impl Folder {
         self.workshop_named(&format!("gen-{number}.new"))
     }
 
-    /// The same for the copy of a store. Where it is never finished, the folder is not opened: an empty store would look like the copy.
+    /// A fresh, empty folder for the copy of a store. Where it is never finished, the folder is not opened: an empty store would look like
+    /// the copy.
     pub fn workshop_of_copy(&self) -> Result<PathBuf> {
         self.workshop_named(COPY)
     }
@@ -334,7 +335,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// That of a generation made here and now.
+    /// The manifest of a generation made here and now.
     #[must_use]
     pub fn of_this_machine(page_size: u32, format: u32, store: StoreId, generation: GenerationNumber) -> Self {
         Self { format, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned(), store: Some(store), generation }
@@ -423,7 +424,7 @@ pub fn corrupt(path: &Path, why: &str) -> Error {
     )
 }
 
-/// That of a manifest: nothing else need be damaged, and a repair reads the data without it.
+/// The error of a damaged manifest: nothing else need be damaged, and a repair reads the data without it.
 fn damaged_manifest(path: &Path, why: &str) -> Error {
     let next = "restore the store from a backup, or save what is intact with `memspan check STORE --repair NEW`";
     Error::new(ErrorKind::StoreCorrupt, format!("opening {}: {why}; nothing was changed: {next}", path.display()))

@@ -104,7 +104,7 @@ fn switch(site: &Site<'_>, doubt: &str) -> Result<()> {
     last.commit().and_then(|()| site.from.sync()).map_err(|error| outcome(site.from, id, &error, doubt))
 }
 
-/// The same for the generation that an open store uses, which it moves on from. `replaced` runs once it is replaced, before anybody looks.
+/// Replaces the generation that an open store uses, which it moves on from. `replaced` runs once it is replaced, before anybody looks.
 pub(super) fn replace_open<T>(
     store: &Arc<Store>,
     busy_timeout: Duration,
@@ -130,7 +130,7 @@ pub(super) fn name(folder: &Folder, environment: &Environment) -> Result<()> {
     if folder.current() == Some(number) { Ok(()) } else { while_in_use(environment, || folder.name_current(number)) }
 }
 
-/// The same, and removes the generations that are not in use.
+/// Makes CURRENT name the generation in use, and removes the generations that are not.
 pub(super) fn tidy(folder: &Folder, environment: &Environment) -> Result<()> {
     let number = environment.number();
     while_in_use(environment, || folder.name_current(number).and_then(|()| folder.sweep(number)))

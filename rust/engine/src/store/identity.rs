@@ -57,7 +57,7 @@ impl Secret {
         Ok(Self { key: random_bytes()?, keyed: true, terms_keyed: false })
     }
 
-    /// That of a store which a format before 4 began: kept for what is keyed later.
+    /// The secret of a store which a format before 4 began: kept for what is keyed later.
     pub fn unkeyed() -> Result<Self> {
         Ok(Self { key: random_bytes()?, keyed: false, terms_keyed: false })
     }
@@ -69,7 +69,7 @@ impl Secret {
         self.keyed && !self.terms_keyed
     }
 
-    /// The same with keyed hashes of words.
+    /// This secret with keyed hashes of words.
     #[must_use]
     pub fn telling_no_words(self) -> Self {
         Self { terms_keyed: true, ..self }
@@ -147,7 +147,7 @@ impl Seed {
         Self { terms: self.terms.apart(mark), names: self.names.map(|(low, high)| (low ^ mark, high)) }
     }
 
-    /// That of a collection of the scope. `unkeyed` is what the seed was the hash of before.
+    /// The seed of a collection of the scope. `unkeyed` is what the seed was the hash of before.
     #[must_use]
     pub fn of_collection(self, name: &[u8], unkeyed: impl FnOnce(u64) -> u64) -> Self {
         let Some(key) = self.names else { return Self { terms: unkeyed(self.unkeyed()).into(), names: None } };

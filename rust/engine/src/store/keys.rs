@@ -223,7 +223,7 @@ impl Table {
         Self::RefusedLimit,
     ];
 
-    /// That of a key which was read from the store; none of a key that this module does not make.
+    /// The table of a key which was read from the store; `None` for a key that this module does not make.
     #[must_use]
     pub fn of(key: &[u8]) -> Option<Self> {
         let byte = *key.get(4)?;

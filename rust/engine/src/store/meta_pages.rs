@@ -29,7 +29,7 @@ pub const FIELD_BYTES: usize = FIELDS.end - FIELDS.start;
 pub struct RawMeta(pub [u8; FIELD_BYTES]);
 
 impl RawMeta {
-    /// Those of the page at 0 or 1.
+    /// The fields of the page at 0 or 1.
     pub fn read(file: &File, page_size: u64, which: u64) -> IoResult<Self> {
         let mut fields = [0; FIELD_BYTES];
         file.read_exact_at(&mut fields, which * page_size + FIELDS.start as u64)?;
@@ -91,7 +91,7 @@ impl MetaPage {
         Ok(Self::of(&bytes, page_size, which))
     }
 
-    /// The same of its bytes.
+    /// The meta page in these bytes.
     #[must_use]
     pub fn of(bytes: &[u8; META_BYTES], page_size: u64, which: u64) -> Self {
         let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);

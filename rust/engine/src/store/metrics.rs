@@ -41,21 +41,21 @@ metrics! {
     texts_screened,
     /// Parts of messages that the write gate judged, those of dry runs included.
     gate_seen,
-    /// Of these, preferences.
+    /// Of these parts, preferences.
     gate_preference,
-    /// Of these, decisions.
+    /// Of these parts, decisions.
     gate_decision,
-    /// Of these, ends of tasks.
+    /// Of these parts, ends of tasks.
     gate_task_outcome,
-    /// Of these, constraints.
+    /// Of these parts, constraints.
     gate_constraint,
-    /// Of these, facts.
+    /// Of these parts, facts.
     gate_semantic,
-    /// Of these, events.
+    /// Of these parts, events.
     gate_episodic,
-    /// Of these, attributes of the user.
+    /// Of these parts, attributes of the user.
     gate_profile,
-    /// Of these, parts that are not stored.
+    /// Of these parts, those that are not stored.
     gate_discard,
     /// Claims of which something new is stored, or what was known was reinforced.
     gate_stored,
@@ -79,7 +79,7 @@ metrics! {
     tokens_planned,
     /// Input tokens that providers billed for them, cached ones included.
     tokens_billed,
-    /// Of these, read from a provider's cache.
+    /// Billed input tokens that were read from a provider's cache.
     tokens_cached,
     /// Tokens of replies that were billed.
     tokens_output,

@@ -31,9 +31,9 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// Those of this version of memspan. Format 2 added sessions and a field of the head, format 3 collections, vectors of messages and
-    /// what was learned of models, format 4 the identity of a store, format 5 encryption, format 6 vectors of 16 bits a component and the
-    /// tokens of a memory's text, format 7 collections whose words are stems, format 8 the log: each only adds, and every value of the
+    /// The formats of this version of memspan. Format 2 added sessions and a field of the head, format 3 collections, vectors of messages
+    /// and what was learned of models, format 4 the identity of a store, format 5 encryption, format 6 vectors of 16 bits a component and
+    /// the tokens of a memory's text, format 7 collections whose words are stems, format 8 the log: each only adds, and every value of the
     /// formats before stays as it is.
     pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep, keep, keep, keep, keep, keep] };
 

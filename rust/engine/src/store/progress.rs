@@ -375,13 +375,13 @@ impl Standing {
         self.record.failed
     }
 
-    /// The same once the newest transaction is on disk. The file says less, and that does no harm.
+    /// This progress once the newest transaction is on disk. The file says less, and that does no harm.
     #[must_use]
     pub fn durable(self) -> Self {
         Self { record: Record { durable: self.record.last, ..self.record }, ..self }
     }
 
-    /// The same behind the transaction that comes next.
+    /// This progress behind the transaction that comes next.
     #[must_use]
     pub fn behind(&self, meta: u32) -> Self {
         Self { record: self.record.behind(meta, false, None), is_known: false }

@@ -54,7 +54,7 @@ pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Rep
     repair_and(source, target, format, now, &|_, damaged| Ok(Mended { lost: Vec::new(), partly: damaged }))
 }
 
-/// The same, and lets `mend` make the saved values agree with each other.
+/// Saves what is intact of a damaged store, and lets `mend` make the saved values agree with each other.
 pub fn repair_and(source: &Path, target: &Path, format: u32, now: i64, mend: Mend<'_>) -> Result<Repaired> {
     check_target("repairing into", target)?;
     let from = Folder::new(source.to_owned());

@@ -102,7 +102,7 @@ impl Place {
         self.worded(self.page >> PAGES.trailing_zeros() << 12 | self.offset)
     }
 
-    /// The same among the slots of crowded pages.
+    /// The slot of a value among those of crowded pages.
     #[inline]
     fn crowded_slot(self) -> usize {
         self.page as usize % CROWDED_PAGES * PLACES_OF_A_PAGE + (self.offset >> OFFSETS_OF_A_PLACE) as usize

@@ -96,7 +96,7 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// That of a generation of `format` that is being built.
+    /// The mode of a generation of `format` that is being built.
     #[must_use]
     pub fn building(format: u32) -> Self {
         Self { read_only: false, relaxed: false, building: true, format }

@@ -53,7 +53,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// The same generation, whose values are encrypted from now on.
+    /// This generation, whose values are encrypted from now on.
     #[must_use]
     pub fn encrypted_by(mut self, vault: Vault) -> Self {
         self.vault = Some(Arc::new(vault));
@@ -87,7 +87,7 @@ impl Environment {
         Self::open_with(folder, number, mode, deadline, false)
     }
 
-    /// The same for a caller that holds the writer lock.
+    /// Opens a generation of the store in `folder` for a caller that holds the writer lock.
     pub fn open_locked(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
         Self::open_with(folder, number, mode, deadline, true)
     }

@@ -42,7 +42,7 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// That of a name.
+    /// The durability of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "full" => Ok(Self::Full),
@@ -177,7 +177,7 @@ pub struct Opened {
     left: Option<Environment>,
     lock: Option<WriterLock>,
     presence: Option<Presence>,
-    /// Of a reader that cannot announce itself.
+    /// The lock of a reader that cannot announce itself.
     _read_lock: Option<ReadLock>,
     _counted: Counted,
 }
@@ -420,8 +420,8 @@ impl Store {
         Ok(())
     }
 
-    /// The same beside calls under way, which end in the generation that they began in; the last of them closes it. Fails where that must be
-    /// closed first, or anything is in the way.
+    /// Moves on beside calls under way, which end in the generation that they began in; the last of them closes it. Fails where that must
+    /// be closed first, or anything is in the way.
     fn moves_on(&self, next: GenerationNumber) -> bool {
         let state = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
         let State::Open(current) = &*state else { return true };

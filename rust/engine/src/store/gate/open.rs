@@ -27,12 +27,12 @@ impl Store {
         Self::open_with(path, options, Formats::KNOWN, None)
     }
 
-    /// The same for a store that is encrypted, or is made so.
+    /// Opens a store that is encrypted, or is made so.
     pub fn open_encrypted(path: &Path, options: &StoreOptions, key: StoreKey) -> Result<Arc<Self>> {
         Self::open_with(path, options, Formats::KNOWN, Some(&Arc::new(key)))
     }
 
-    /// The same for an engine that knows other formats.
+    /// Opens a store for an engine that knows other formats.
     pub(in crate::store) fn open_with(
         path: &Path,
         options: &StoreOptions,
@@ -264,7 +264,7 @@ impl Store {
         })
     }
 
-    /// The same behind a generation that is open and stays so; `None` where it is not known yet to be replaced for good.
+    /// Opens the generation `next` behind one that is open and stays so; `None` where it is not known yet to be replaced for good.
     pub(super) fn open_behind(&self, opened: &Opened, next: GenerationNumber) -> Result<Option<Opened>> {
         let (environment, own) = (&opened.environment, opened.environment.number());
         let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));

@@ -50,7 +50,7 @@ const HEADS: u32 = 2;
 const PAGES: [u32; 2] = [64, 1024];
 /// Up to so many pages it grows however small the data file is.
 const SMALL: u32 = 128;
-/// So many it gives away at a time where the disk is full: a small commit has room in them.
+/// How many pages it gives away at a time where the disk is full: a small commit has room in them.
 const GIVEN: u32 = 16;
 /// A commit of more pages syncs the data file instead.
 const MOST_PAGES: u64 = 256;

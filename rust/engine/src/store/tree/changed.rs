@@ -25,7 +25,7 @@ pub struct Run {
 /// The two trees of one transaction.
 #[derive(Debug, Clone, Copy)]
 pub struct Roots<'t> {
-    /// That of the values.
+    /// The tree of the values.
     pub values: &'t Tree,
     /// The root of that of the free pages.
     pub free: Root,

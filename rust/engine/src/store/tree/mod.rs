@@ -33,7 +33,7 @@ use crate::{Error, ErrorKind, Result, interrupt};
 /// LMDB's trees have at most 32 levels; ten hold more than a file can.
 const MAX_DEPTH: usize = 10;
 
-/// So many entries ahead of a walk its values are fetched.
+/// How many entries ahead of a walk its values are fetched.
 const AHEAD: usize = 2;
 
 /// No page.
@@ -472,7 +472,7 @@ impl Tree {
         })
     }
 
-    /// The same, and whatever stands in the values.
+    /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks, whatever stands in the values.
     pub fn scan_stored<'p>(
         &'p self,
         from: &[u8],

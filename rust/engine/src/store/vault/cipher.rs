@@ -27,7 +27,7 @@ impl std::fmt::Debug for Cipher {
 }
 
 impl Cipher {
-    /// That of 32 bytes.
+    /// The cipher of a key of 32 bytes.
     pub fn new(key: &[u8; KEY_BYTES]) -> Result<Self> {
         let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| refused("making a key"))?;
         Ok(Self(LessSafeKey::new(key)))

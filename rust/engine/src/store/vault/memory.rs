@@ -120,7 +120,7 @@ impl Secret {
         }
     }
 
-    /// The same, to be written.
+    /// The bytes, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.lies {
             // SAFETY: as above, and the borrow is exclusive.

@@ -263,7 +263,7 @@ impl Vault {
         data_key.ok_or_else(|| damaged(key, "the data key of its partition is not there: it was erased, or is damaged"))
     }
 
-    /// The same with the data key.
+    /// Reveals a value with its data key.
     pub fn reveal_with<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<&'s [u8]> {
         let tag = tag_of(key, stored)?;
         match self.cache.get(&tag, key) {
