@@ -44,7 +44,7 @@ pub(crate) fn is_filler(word: &[u8]) -> bool {
     word.len() <= size_of::<u64>() && PACKED.binary_search(&pack(word)).is_ok()
 }
 
-/// The same of a word as it is written, in large letters or small.
+/// Whether a word is filler, as it is written, in large letters or small.
 pub(crate) fn is_filler_written(word: &str) -> bool {
     if !word.is_ascii() {
         return is_filler(word.to_lowercase().as_bytes());

@@ -65,7 +65,8 @@ pub use terms::{
 /// A new version of Unicode in a dependency is such a change if the golden test or a letter in use changes.
 pub const ANALYZER_VERSION: u16 = 1;
 
-/// The same where words are their stems alone ([`TermKey::stems`](crate::units::term_key::TermKey)): of collections that are begun now.
+/// The version of an analyzer whose words are their stems alone ([`TermKey::stems`](crate::units::term_key::TermKey)): of collections that
+/// are begun now.
 pub const STEMS: u16 = 2;
 
 /// Turns texts into terms. Holds nothing but scratch memory: keep one per thread and use it for every scope.

@@ -10,7 +10,7 @@ use super::scan::simple_word;
 use super::terms::TermClass;
 use crate::units::term_key::TermKey;
 
-/// So many bytes of a text are passed over at a time.
+/// How many bytes of a text are passed over at a time.
 const STRIDE: usize = 32;
 
 /// A term that is looked for.
@@ -26,7 +26,7 @@ pub(crate) struct Sought {
 }
 
 impl Sought {
-    /// That of a question's term.
+    /// The form in which a question's term is sought.
     pub fn of(term: &QueryTerm) -> Self {
         let is_whole = matches!(term.class, TermClass::Word | TermClass::Whole) && term.text.len() < MAX_TEXT_BYTES;
         let text = if is_whole && term.text.is_ascii() { term.text.as_str() } else { "" };

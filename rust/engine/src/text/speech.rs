@@ -204,7 +204,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Those of a text in lower case.
+    /// The words of a text in lower case.
     pub(super) fn all(lower: &str) -> Vec<Self> {
         words(lower).into_iter().map(Self::of).collect()
     }

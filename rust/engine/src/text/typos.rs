@@ -43,7 +43,7 @@ pub(crate) struct Repaired {
 pub(crate) trait Frequencies {
     /// Whether any text has a word in any of its forms.
     fn has_form(&mut self, word: &str) -> Result<bool>;
-    /// Of words as they are spelt, in their order.
+    /// How often each of some words occurs, as they are spelt, in their order.
     fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>>;
 }
 

@@ -132,7 +132,7 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    /// That of a name, for the field of a policy.
+    /// The treatment of that name, for the field of a policy.
     pub fn parse(field: &str, name: &str) -> Result<Self> {
         match name {
             "allow" => Ok(Self::Allow),

@@ -19,7 +19,7 @@ enum Rest {
     Hex,
     /// Letters, digits, `-`, `_`.
     UrlSafe,
-    /// The same and `.`.
+    /// Letters, digits, `-`, `_` and `.`.
     Dotted,
 }
 
@@ -120,7 +120,7 @@ fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
     length
 }
 
-/// The same of the first bytes alone.
+/// The length of a run within the first bytes alone.
 fn run_of(bytes: &[u8], most: usize, class: impl Fn(u8) -> bool) -> usize {
     run(&bytes[..bytes.len().min(most)], class)
 }
@@ -225,7 +225,7 @@ const KEYS: [&str; 13] = [
 ];
 
 const LONGEST_NAME: usize = 40;
-/// Of a value; what looks like a password is shorter yet.
+/// The longest value; what looks like a password is shorter yet.
 const LONGEST_VALUE: usize = 400;
 
 /// The value behind a name: after `=` or `:`, after "is", and for "bearer" after a space.
