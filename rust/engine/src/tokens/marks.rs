@@ -26,7 +26,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Those of the bytes from `base` on.
+    /// The kinds of the bytes from `base` on.
     #[inline]
     pub(super) fn from(bytes: &[u8], base: usize) -> Self {
         let rest = &bytes[base..];
@@ -38,7 +38,7 @@ impl Kinds {
         kinds
     }
 
-    /// Those of a text that ends inside of the block.
+    /// The kinds of a text that ends inside of the block.
     #[inline(never)]
     fn of_tail(rest: &[u8]) -> Self {
         let mut block = [0; BLOCK];

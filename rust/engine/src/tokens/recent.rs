@@ -19,7 +19,7 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The pretokens of one encoding that were counted lately.
 pub(super) struct Recent {
     rows: Box<[Row]>,
-    /// Of each character of three bytes (most of Asia's) the count where it stands alone; 0 where that is not known yet.
+    /// The count of each character of three bytes (most of Asia's) where it stands alone; 0 where that is not known yet.
     alone: Box<[AtomicU8]>,
 }
 

@@ -28,7 +28,7 @@ impl<'a> Text<'a> {
         Self { bytes: text.as_bytes(), classes: Classes::get() }
     }
 
-    /// The same text with other classes.
+    /// This text with other classes.
     #[inline]
     pub(super) fn with(self, classes: &'static Classes) -> Self {
         Self { classes, ..self }

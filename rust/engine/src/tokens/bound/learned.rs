@@ -28,7 +28,7 @@ use crate::tokens::Factor;
 
 /// Samples of a class that are kept.
 const WINDOW: usize = 64;
-/// So many are needed to go below the prior.
+/// How many samples are needed to go below the prior.
 const FEW: usize = 5;
 /// A sample has at least so many counted tokens.
 const BLOCK: u64 = 512;
@@ -87,7 +87,7 @@ pub struct Open {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     prior: Factor,
-    /// Of each class, oldest first.
+    /// The ratios of each class, oldest first.
     ratios: [VecDeque<Ratio>; Class::ALL.len()],
     /// The tokens that do not make a sample yet.
     open: [Open; Class::ALL.len()],
@@ -217,7 +217,7 @@ impl Learned {
         exceeded
     }
 
-    /// The same of a number that is sure: where it is beyond its bound, it stands for what was learned before of its class.
+    /// Observes a number that is sure: where it is beyond its bound, it stands for what was learned before of its class.
     pub fn observe_sure(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
         let exceeded = self.learn(before, now, SURE);
         self.exceeded += u64::from(exceeded);

@@ -69,7 +69,7 @@ impl Anchor {
         Self { counted: self.counted.plus(added), truth: self.truth.saturating_add(cost) }
     }
 
-    /// Of two anchors of one prefix, the one that says less: both bound it.
+    /// The one of two anchors of one prefix that says less: both bound it.
     #[must_use]
     pub fn nearer(self, other: Option<Self>) -> Self {
         other.filter(|other| other.counted == self.counted && other.truth < self.truth).unwrap_or(self)

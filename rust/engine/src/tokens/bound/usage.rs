@@ -15,13 +15,13 @@ use crate::{Error, Result};
 pub struct Usage {
     /// All tokens of the prompt, cached or not.
     pub input_tokens: u64,
-    /// Of them, those that the provider's cache had.
+    /// Tokens of the input that the provider's cache had.
     pub cache_read_tokens: u64,
-    /// Of them, those that went into the cache.
+    /// Tokens of the input that went into the cache.
     pub cache_write_tokens: u64,
     /// Tokens of the reply, reasoning included.
     pub output_tokens: u64,
-    /// Of the input, those that came from tools which run at the provider: no prompt can plan them.
+    /// Tokens of the input that came from tools which run at the provider: no prompt can plan them.
     pub tool_tokens: u64,
 }
 
@@ -61,7 +61,7 @@ impl Fields<'_> {
         })
     }
 
-    /// Of chat completions, and of responses.
+    /// The usage of chat completions, and of responses.
     fn openai(&self) -> Result<Usage> {
         let of = |keys: [&str; 2]| Fields(keys.into_iter().find_map(|key| self.0.get(key)).unwrap_or(&Value::Null));
         let details = of(["prompt_tokens_details", "input_tokens_details"]);

@@ -29,7 +29,7 @@ pub(super) struct Merges {
 
 /// Which pairs merge, and which of them first.
 pub(super) enum Rule {
-    /// Those of a list, in its order.
+    /// Pairs of a list merge, in its order.
     Listed(Pairs),
     /// Those that together spell a token, in the order of ids.
     Spelled,

@@ -60,7 +60,7 @@ enum Way {
     Bytes { cut: Cut, merges: Merges },
     /// Spaces shown, then merged from characters.
     Characters { space: Space, merges: Merges },
-    /// As `SentencePiece` does it.
+    /// Pieces, cut as `SentencePiece` cuts them.
     Pieces(Box<Pieces>),
 }
 

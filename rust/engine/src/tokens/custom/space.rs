@@ -23,7 +23,7 @@ pub(super) enum Prepended {
     Always,
     /// Before every part that does not begin with a space or with U+2581.
     Unless,
-    /// The same, before the first part only.
+    /// Before the first part only, where it does not begin with a space or with U+2581.
     First,
 }
 
