@@ -28,7 +28,7 @@ pub fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }
 
-/// The same for many characters, in rising order, in one pass.
+/// The bytes at many characters, in rising order, in one pass.
 #[must_use]
 pub(crate) fn bytes_of(text: &str, characters: &[usize]) -> Vec<usize> {
     let mut left = text.char_indices().map(|(at, _)| at).enumerate().peekable();

@@ -12,7 +12,7 @@ use std::sync::{Mutex, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// Of the hashes of this process, so that nobody can make two texts of one hash before.
+/// The seed of the hashes of this process, so that nobody can make two texts of one hash before.
 static SEED: OnceLock<u64> = OnceLock::new();
 
 /// Facts of texts, each in the slot that the hash of its text names: the newest stays.

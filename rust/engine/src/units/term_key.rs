@@ -36,7 +36,7 @@ impl TermKey {
         if let Key::Seed(seed) = self.key { Some(seed) } else { None }
     }
 
-    /// The same for words that are stems, or not.
+    /// This key for words that are stems, or not.
     #[must_use]
     pub fn with_stems(self, stems: bool) -> Self {
         Self { stems, ..self }
