@@ -58,7 +58,7 @@ const OF_A_PERSON: [&str; 12] = [
 ];
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
-/// The same of a name that says of what something is measured: "the rate limit on the partner gateway".
+/// Words at most of a name that says of what something is measured: "the rate limit on the partner gateway".
 pub(crate) const MOST_MEASURED: usize = 8;
 
 /// Verbs that give a value with "to".

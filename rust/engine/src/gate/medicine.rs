@@ -48,7 +48,7 @@ lists! { "medicine":
     STOPPED,
     /// Verbs of those who prescribe one no more, and say so of the user.
     TAKE_OFF,
-    /// The same, of which the medicine alone says whose it is.
+    /// Verbs of those who prescribe a medicine no more, of which the medicine alone says whose it is.
     END,
     /// Verbs of those who prescribe another one in the place of the first.
     REPLACE,
@@ -80,7 +80,7 @@ lists! { "medicine":
     QUITS,
     /// Words behind a medicine that is over.
     IS_OVER,
-    /// The same, which may be said of a box: another medicine must follow.
+    /// Words behind a medicine that is over which may be said of a box: another medicine must follow.
     IS_GONE,
     /// Words behind a medicine whose dose is another one, which follows.
     ROSE,

@@ -199,7 +199,8 @@ pub(super) fn is_lead(line: &str) -> bool {
     }
 }
 
-/// The same by the ends of a line alone, which most lines do not pass, and before they are cut into words.
+/// Whether a line may say that a text of somebody else stands below it, by the ends of the line alone, which most lines do not pass, and
+/// before they are cut into words.
 fn may_lead(line: &str) -> bool {
     const ENDS: [&str; 9] = ["below", "follows", "is", "was", "are", "were", "-", "\u{2013}", "\u{2014}"];
     let last = line.rsplit(' ').next().unwrap_or_default();

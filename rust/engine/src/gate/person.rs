@@ -17,7 +17,7 @@ use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 lists! { "person":
     /// Names of things that teams move to, and nobody lives in.
     NO_HOME,
-    /// The same of which some are places as well.
+    /// Names of things that teams move to, of which some are places as well.
     BRANDS,
     /// How somebody says where they live.
     LIVES,

@@ -7,7 +7,7 @@ use crate::gate::words::{among, words};
 
 /// Words of a text at most that states something of one thing.
 const MOST_WORDS: usize = 20;
-/// So many words that both have show that they are of one thing, though the older one has two words more.
+/// How many words both must have to show that they are of one thing, though the older one has two words more.
 const SURELY: usize = 3;
 /// Words before a value that something has.
 const VALUED: [&str; 24] = [
