@@ -26,7 +26,8 @@ const PAST: [&str; 14] = [
 ];
 /// Words by which a memory says that something is over, wherever they stand.
 const OVER: [&str; 3] = ["formerly", "previously", "originally"];
-/// The same behind the first word alone: "my old boss was Omar". "I left the old company for Hooli" says what holds now.
+/// Words by which a memory says that something is over, behind its first word alone: "my old boss was Omar". "I left the old company for
+/// Hooli" says what holds now.
 const OVER_IN_FRONT: [&str; 3] = ["former", "previous", "old"];
 /// Before "used to" they say what somebody is accustomed to.
 const ACCUSTOMED: [&str; 14] = ["am", "is", "are", "was", "were", "be", "been", "i'm", "we're", "he's", "she's", "get", "got", "getting"];

@@ -26,7 +26,7 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
     if request.filter.fills { note_changes(scopes, &mut recall.hits) } else { Ok(()) }
 }
 
-/// The same by the words of the best hit that holds, which the question lacks.
+/// Puts later memories in their places that have words of the best hit that holds which the question lacks.
 fn bring_by_rare_words<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>], asked: &Asked<'_>, recall: &mut Recall) -> Result<()> {
     let request = asked.request;
     let leads =

@@ -41,7 +41,7 @@ pub struct Question {
 struct Names {
     words: Vec<String>,
     tokens: Vec<Vec<u8>>,
-    /// Those of all.
+    /// The tokens of all names.
     all: Vec<u8>,
 }
 

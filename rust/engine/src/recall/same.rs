@@ -83,7 +83,7 @@ fn words(text: &str) -> Vec<u8> {
     said.into_bytes()
 }
 
-/// The same of a text in ASCII: a quarter of the time.
+/// The normal form of a text in ASCII, in a quarter of the time.
 fn ascii_words(text: &str) -> Vec<u8> {
     let mut said = Vec::with_capacity(text.len() + 1);
     for chunk in text.as_bytes().split(|byte| matches!(byte, b'\t'..=b'\r' | b' ')) {

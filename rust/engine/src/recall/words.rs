@@ -72,7 +72,7 @@ fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
     next_of_any_letters(text, from)
 }
 
-/// The same of letters and spaces beyond ASCII.
+/// The next word from there on, among letters and spaces beyond ASCII.
 #[inline(never)]
 fn next_of_any_letters<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
     let rest = text[*from..].trim_start();

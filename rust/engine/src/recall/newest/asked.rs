@@ -49,7 +49,7 @@ pub(super) struct Asked {
     manner: Manner,
     /// Its words: whatever has something may stand among them.
     pub(super) words: Vec<String>,
-    /// The same, as they are compared with those of memories.
+    /// Its words, as they are compared with those of memories.
     pub(super) contrast: Contrast,
 }
 
@@ -199,7 +199,7 @@ impl Asked {
         new.occurred_at > old.occurred_at && self.may_replace(new, old)
     }
 
-    /// The same, whichever is newer.
+    /// Whether one memory may replace another by what is known without their words, whichever is newer.
     pub(super) fn may_replace(&self, new: &Seen<'_, '_>, old: &Seen<'_, '_>) -> bool {
         new.scope == old.scope
             && new.trust >= old.trust

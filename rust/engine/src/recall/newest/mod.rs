@@ -192,7 +192,7 @@ pub(super) fn holds(kind: Kind) -> bool {
     matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
 }
 
-/// The same of a memory, which nothing has ended.
+/// Whether a memory holds until something else is said, and nothing has ended it.
 pub(super) fn lasts(memory: &Outline<'_>) -> bool {
     holds(memory.kind) && !memory.is_ended
 }

@@ -135,7 +135,7 @@ impl<'w, 'h> Seen<'w, 'h> {
         self.words.get_or_init(|| Words::of(self.text))
     }
 
-    /// The same, as they are compared with the question's.
+    /// Its words, as they are compared with the question's.
     pub(super) fn told(&self, asked: &Asked) -> &Told<'w> {
         self.told.get_or_init(|| asked.contrast.told(self.words()))
     }

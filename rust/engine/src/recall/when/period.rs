@@ -397,7 +397,7 @@ pub(super) fn day_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
     Some((of_month, the + 1))
 }
 
-/// The same where no word of content is behind it: "the 2nd floor" does not name a day.
+/// A day without a month, where no word of content is behind it: "the 2nd floor" does not name a day.
 pub(super) fn last_day_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
     day_alone(words, at).filter(|(_, used)| is_over(words, at + used))
 }
