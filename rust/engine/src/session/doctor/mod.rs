@@ -46,7 +46,7 @@ pub(super) const PARTS: [Table; 14] = [
     Table::SessionMetadata,
 ];
 
-/// Those of them whose values stand beside the messages: nothing else says what is in them.
+/// The tables of a session whose values stand beside the messages: nothing else says what is in them.
 pub(super) const BESIDE: [Table; 5] = [Table::Task, Table::Note, Table::Summary, Table::PartialReply, Table::SessionMetadata];
 
 /// Checks the sessions of one scope; `seed` is its term seed.
@@ -239,7 +239,7 @@ fn keys<P: Pages>(pages: &P, prefix: Key, chunked: bool) -> Result<Vec<Vec<u8>>>
     Ok(found)
 }
 
-/// The same as numbers of four bytes.
+/// The keys under a prefix, as numbers of four bytes.
 fn numbers<P: Pages>(pages: &P, prefix: Key, chunked: bool) -> Result<Vec<u32>> {
     Ok(keys(pages, prefix, chunked)?.iter().filter_map(|rest| u32_at(rest, 0)).collect())
 }
