@@ -41,21 +41,21 @@ metrics! {
     texts_screened,
     /// Parts of messages that the write gate judged, those of dry runs included.
     gate_seen,
-    /// Of these parts, preferences.
+    /// Parts that the gate judged to be preferences.
     gate_preference,
-    /// Of these parts, decisions.
+    /// Parts that the gate judged to be decisions.
     gate_decision,
-    /// Of these parts, ends of tasks.
+    /// Parts that the gate judged to be ends of tasks.
     gate_task_outcome,
-    /// Of these parts, constraints.
+    /// Parts that the gate judged to be constraints.
     gate_constraint,
-    /// Of these parts, facts.
+    /// Parts that the gate judged to be facts.
     gate_semantic,
-    /// Of these parts, events.
+    /// Parts that the gate judged to be events.
     gate_episodic,
-    /// Of these parts, attributes of the user.
+    /// Parts that the gate judged to be attributes of the user.
     gate_profile,
-    /// Of these parts, those that are not stored.
+    /// Parts that the gate judged and that are not stored.
     gate_discard,
     /// Claims of which something new is stored, or what was known was reinforced.
     gate_stored,
