@@ -67,7 +67,7 @@ fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
     next_of_any_letters(text, from)
 }
 
-/// The same where one of them is beyond ASCII.
+/// The next run of letters from there on, where one of them is beyond ASCII.
 #[inline(never)]
 fn next_of_any_letters<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
     let rest = text[*from..].trim_start_matches(|letter: char| !letter.is_alphabetic());

@@ -110,7 +110,7 @@ pub(super) const QUESTIONS: [&str; 70] = [
     "podrias decirme",
 ];
 
-/// The same where the accent makes the question, as it is written.
+/// Words of questions where the accent makes the question, as it is written.
 pub(super) const QUESTIONS_ACCENTED: [&str; 10] = [
     "qu\u{e9}",
     "cu\u{e1}l",

@@ -142,7 +142,7 @@ impl Spelling {
         spelling
     }
 
-    /// The same with another letter at a place.
+    /// This spelling with another letter at a place.
     fn with(mut self, at: usize, letter: u8) -> Self {
         self.bytes[(at + 1).min(LONGEST + 1)] = letter;
         self

@@ -435,7 +435,8 @@ pub fn said_value(bytes: &[u8]) -> Option<usize> {
 
 /// Verbs before a value.
 const IS: [&str; 2] = ["is", "was"];
-/// The same of other languages in small letters, and in Russian a dash. Polish "to" is a word before what a password opens, too.
+/// Verbs before a value in other languages, in small letters, and in Russian a dash. Polish "to" is a word before what a password opens,
+/// too.
 const IS_ABROAD: [&str; 9] = ["ist", "lautet", "es", "est", "è", "é", "är", "—", "–"];
 /// Words behind the name of a secret that say what it opens.
 const OPENS: [&str; 29] = [
@@ -482,7 +483,7 @@ fn looks_random(value: &[u8]) -> bool {
 
 /// Whether the words before say that a number is an id of something.
 pub fn is_an_id(context: &str) -> bool {
-    /// The same in other languages.
+    /// Words of other languages for numbers that are ids of something.
     const ABROAD: [&str; 24] = [
         "bestellung",
         "bestellnummer",
