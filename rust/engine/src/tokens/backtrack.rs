@@ -78,7 +78,7 @@ pub(super) fn stay_apart(vocabulary: &Vocabulary, text: &[u8], boundary: usize, 
     }
 }
 
-/// The same by merging them.
+/// Whether `left` and `right` are what merging the bytes of both gives, found by merging them.
 #[cold]
 fn are_merged_so(vocabulary: &Vocabulary, text: &[u8], boundary: usize, left: u32, right: u32) -> bool {
     let mut tokens = Vec::new();

@@ -113,13 +113,13 @@ fn count_word(vocabulary: &Vocabulary, text: &[u8], &Word { start, end, key, has
     }
 }
 
-/// The same of less than 16 bytes that were not counted lately.
+/// Counts less than 16 bytes that were not counted lately.
 #[inline(never)]
 fn count_new(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     if vocabulary.find(text, start, end) == NONE { merge::count(vocabulary, text, start, end) } else { 1 }
 }
 
-/// The same of 16 bytes and more.
+/// Counts 16 bytes and more.
 #[inline(never)]
 fn count_wide(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     if vocabulary.find_rare(text, start, end) != NONE {

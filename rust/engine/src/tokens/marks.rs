@@ -9,7 +9,7 @@ pub(super) const BLOCK: usize = 64;
 #[derive(Default, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kinds {
     pub(super) lower: u64,
-    /// Of both cases.
+    /// Letters of both cases.
     pub(super) letters: u64,
     pub(super) digits: u64,
     pub(super) white: u64,

@@ -117,7 +117,8 @@ impl Merges {
         self.merge(text.as_bytes(), parts.into_iter(), tokens);
     }
 
-    /// The same where characters that are not tokens can still merge into one, and are spelled in bytes only if they did not.
+    /// Appends the tokens of a text where characters that are not tokens can still merge into one, and are spelled in bytes only if they
+    /// did not.
     pub(super) fn encode_pieces(&self, text: &str, tokens: &mut Vec<u32>) {
         let parts = text.char_indices().map(|(start, character)| {
             let end = start + character.len_utf8();
