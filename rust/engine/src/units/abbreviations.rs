@@ -14,7 +14,7 @@ const NUMBERED: [&str; 18] = [
     "max", "min", "m\u{E1}x", "m\u{ED}n", "ca", "env", "nr", "num", "n\u{FA}m", "tel", "t\u{E9}l", "ust", "pag", "p\u{E1}g", "blz", "kl",
     "godz", "incl",
 ];
-/// Those of them that are names with a capital within a sentence.
+/// Abbreviations before a number that are names with a capital within a sentence.
 const NAMES: [&str; 3] = ["max", "min", "ca"];
 /// Those behind which it goes on with a name. They have a capital.
 const NAMED: [&str; 7] = ["hr", "hrn", "fr", "frl", "ing", "lic", "pza"];
