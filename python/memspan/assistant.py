@@ -1,4 +1,4 @@
-"""`Assistant`: answers users, and reaches the store by public calls alone. `_assistant/turn.py` has one turn of it, from the user's message to the answer.
+"""`Assistant`: answers users, and reaches the store by public calls alone. `_assistant/turn.py` has one turn of it.
 
 Start at `Assistant.respond`.
 """
