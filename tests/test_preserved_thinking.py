@@ -50,9 +50,8 @@ class Binding:
             content.append({"type": "tool_use", "id": f"toolu_{self.requests}", "name": "look", "input": {}})
         else:
             content.append({"type": "text", "text": f"Answer {self.requests}: the part is in shelf {self.requests}. " + "So it is. " * 40})
-        usage = {"input_tokens": 100, "output_tokens": 50}
-        reason = "tool_use" if calls else "end_turn"
-        return {"id": f"msg_{self.requests}", "type": "message", "role": "assistant", "model": MODEL, "content": content, "stop_reason": reason, "usage": usage}
+        reply = {"id": f"msg_{self.requests}", "type": "message", "role": "assistant", "model": MODEL, "content": content}
+        return {**reply, "stop_reason": "tool_use" if calls else "end_turn", "usage": {"input_tokens": 100, "output_tokens": 50}}
 
 
 def turn(session: memspan.Session, provider: Binding, number: int, *, rounds: int = 0) -> None:
@@ -108,7 +107,8 @@ def test_nothing_that_was_sent_changes_within_an_epoch(user: memspan.Scope, mode
     """Also where one began within a turn: the window is planned beside the block before it, whose room no message gets."""
     limits = memspan.Budget(max_input_tokens=budget, output_tokens=200)
     session = user.session("s", model=model, system="You help.", tools=[TOOL], budget=limits)
-    provider, before = Binding(), (-1, [])
+    provider = Binding()
+    before: tuple[int, list[Any]] = (-1, [])
     for number in range(40):
         session.add({"role": "user", "content": f"Where is part {number}? " + "I ask again. " * (7 * number % 12)})
         for round_number in range(number % 4 + 1):
@@ -123,6 +123,26 @@ def test_nothing_that_was_sent_changes_within_an_epoch(user: memspan.Scope, mode
                 session.add({"role": "tool", "tool_call_id": call.id, "content": "It is there. " * (11 * number % 30)})
     assert (provider.refused == []) == (model == MODEL)
     assert provider.sent_back > 30
+
+
+@pytest.mark.parametrize("kind", ["preference", "semantic"])
+def test_a_text_that_is_forgotten_within_a_turn_takes_the_thinking_behind_it_along(
+    user: memspan.Scope, session: memspan.Session, kind: memspan.Kind
+) -> None:
+    memory = user.remember("Part 7 is kept in shelf 12.", kind=kind).memory
+    provider = Binding()
+    for number in range(3):
+        turn(session, provider, number)
+    session.add({"role": "user", "content": "Where is part 7?"})
+    for round_number in range(4):
+        prompt = session.assemble()
+        assert ("shelf 12" in json.dumps(prompt.to_anthropic())) == (round_number < 2)
+        session.add_response(provider.create(prompt.to_anthropic(), calls=round_number < 3), prompt=prompt)
+        if round_number == 1:
+            user.forget(memory.id)
+        for call in session.pending_tool_calls:
+            session.add({"role": "tool", "tool_call_id": call.id, "content": "It is there."})
+    assert provider.refused == []
 
 
 def test_another_models_thinking_stays_where_its_provider_takes_it(user: memspan.Scope) -> None:

@@ -78,7 +78,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.epoch.write(self.pages, self.place)
     }
 
-    /// Begins the next epoch if what stands before the newest turn must change.
+    /// Begins the next epoch if what stands before the newest turn must change. A text that was forgotten goes at once, and its epoch ends with
+    /// the turn; where thinking behind it would be refused, with the next message.
     pub(in crate::session) fn settle(&mut self) -> Result<()> {
         let (limit, _) = self.record.limit(&self.epoch.model)?;
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
@@ -88,7 +89,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let over = if slides { self.epoch.epoch.is_outdated() } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
             () if over || self.epoch.names_others() || !slides && self.too_dear(limit)? => Reason::Cut,
-            () if self.turn_opened && self.lost_text()? => Reason::Forgotten,
+            () if (self.turn_opened || self.epoch.model.checks_prefix()) && self.lost_text()? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
         };
@@ -138,7 +139,9 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if self.had_no_room_for(&newer)? {
             return Ok(true);
         }
-        for (turn, call) in kept {
+        // Within a turn its own block stands there, too.
+        let own = self.record.sent.filter(|sent| sent.turn + 1 == self.record.tally.turns).map(|sent| (sent.turn, sent.call));
+        for (turn, call) in kept.into_iter().chain(own) {
             let items = Call::read(&*self.pages, self.place, turn, call)?.sent.map_or_else(Vec::new, |sent| sent.items);
             for memory in items.iter().filter_map(|item| item.memory.as_ref()) {
                 if lost(memory)? {
