@@ -274,7 +274,7 @@ pub mod memories {
         pub const LEAST_SHARE: i64 = 10;
     }
 
-    /// What stands beside the first hit (`recall/sure.rs`): set.
+    /// Evidence beside the first hit (`recall/sure.rs`). Set.
     pub mod sure {
         /// A text of so many words is a bare value.
         pub const BARE: usize = 2;

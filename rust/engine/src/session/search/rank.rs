@@ -331,7 +331,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(rows)
     }
 
-    /// Completes the rows of some documents by those of the messages beside them: see [`Finder::complete`].
+    /// Completes the rows of some documents by those of the messages beside them in sessions that can be seen: see [`Finder::complete`].
     fn complete(
         &self,
         rows: &mut ReadRows<'r>,
@@ -341,7 +341,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
     ) -> Result<Vec<Far>> {
         let mut those = Vec::with_capacity(numbers.len());
         for at in numbers.iter().filter_map(|number| rows.find(*number)) {
-            those.push((at, self.session(rows.at(at).row.session, sessions)?.messages));
+            let known = self.session(rows.at(at).row.session, sessions)?;
+            those.extend(known.is_visible.then_some((at, known.messages))); // of one that is being deleted a part is gone
         }
         finder.complete(rows, &those, wide, &self.meaning.wanted)
     }
