@@ -145,6 +145,20 @@ def test_a_text_that_is_forgotten_within_a_turn_takes_the_thinking_behind_it_alo
     assert provider.refused == []
 
 
+def test_a_reply_to_a_prompt_from_before_a_compaction_leaves_its_thinking_behind(session: memspan.Session) -> None:
+    provider = Binding()
+    for number in range(6):
+        turn(session, provider, number)
+    session.add({"role": "user", "content": "Where is part 7?"})
+    prompt = session.assemble()
+    reply = provider.create(prompt.to_anthropic())
+    assert session.compact() is not None
+    session.add_response(reply, prompt=prompt)
+    for number in range(8, 12):
+        turn(session, provider, number)
+    assert provider.refused == []
+
+
 def test_another_models_thinking_stays_where_its_provider_takes_it(user: memspan.Scope) -> None:
     session = user.session("s", model="claude-opus-4-6", system="You help.", tools=[TOOL])
     provider = Binding()

@@ -88,6 +88,7 @@ impl Session<'_> {
             }
             if let Some((place, sent)) = &sent {
                 check_prompt(writer, *place, sent)?;
+                writer.is_late = sent.epoch < writer.record.epoch;
             }
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;

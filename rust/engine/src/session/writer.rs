@@ -79,6 +79,8 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub(super) unsettled: bool,
     /// A turn began: the beginning of its prompts is checked.
     pub(super) turn_opened: bool,
+    /// A reply was added whose prompt was of an epoch before this one.
+    pub(super) is_late: bool,
     /// Its turns, as far as this process knows them.
     pub(super) past: PastTurns,
     /// Turns before this one have their blocks for good, whatever becomes of this transaction.
@@ -105,7 +107,23 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let told = told(now, clock);
         let (seed, settled) = (scope.seed(pages.secret()), record.tally.turns.saturating_sub(1));
         let (words, past) = (Words::default(), PastTurns::default());
-        Ok(Self { pages, scope, place, seed, record, epoch, head, now, told, words, unsettled: false, turn_opened: false, past, settled })
+        Ok(Self {
+            pages,
+            scope,
+            place,
+            seed,
+            record,
+            epoch,
+            head,
+            now,
+            told,
+            words,
+            unsettled: false,
+            turn_opened: false,
+            is_late: false,
+            past,
+            settled,
+        })
     }
 
     /// This writer with what this process knows of its turns.
@@ -148,6 +166,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             words: Words::default(),
             unsettled: false,
             turn_opened: false,
+            is_late: false,
             past: PastTurns::default(),
             settled: 0,
         })

@@ -87,9 +87,10 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.past.begin(window.first_turn);
         let slides = self.record.budget.sections.cut_step.millionths() == 0;
         let over = if slides { self.epoch.epoch.is_outdated() } else { self.epoch.epoch.is_over(&window) };
+        let binds_thinking = self.epoch.model.checks_prefix();
         let reason = match () {
-            () if over || self.epoch.names_others() || !slides && self.too_dear(limit)? => Reason::Cut,
-            () if (self.turn_opened || self.epoch.model.checks_prefix()) && self.lost_text()? => Reason::Forgotten,
+            () if over || self.is_late && binds_thinking || self.epoch.names_others() || !slides && self.too_dear(limit)? => Reason::Cut,
+            () if (self.turn_opened || binds_thinking) && self.lost_text()? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
         };
