@@ -1,5 +1,6 @@
 //! A session without a store: does what `add`, `assemble` and `add_response` do, and checks each prompt.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -16,7 +17,7 @@ const TOOLS: &[u8] = br#"[{"type":"function","function":{"name":"find","descript
 
 pub(super) struct Session {
     pub(super) random: Random,
-    pub(super) transcript: Transcript,
+    pub(super) transcript: Held,
     pub(super) fixed: Fixed,
     pub(super) epoch: Epoch,
     pub(super) budget: Budget,
@@ -32,12 +33,71 @@ pub(super) struct Session {
     previous: Option<(u64, Prompt)>,
 }
 
+/// A transcript that knows the tokens of the block that its newest turn was sent with.
+#[derive(Default)]
+pub(super) struct Held {
+    transcript: Transcript,
+    held: u64,
+}
+
+impl Deref for Held {
+    type Target = Transcript;
+
+    fn deref(&self) -> &Transcript {
+        &self.transcript
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+}
+
+impl History for Held {
+    fn messages(&self) -> u64 {
+        self.transcript.messages()
+    }
+
+    fn turns(&self) -> u64 {
+        self.transcript.turns()
+    }
+
+    fn turn_start(&self, turn: u64) -> crate::Result<u64> {
+        self.transcript.turn_start(turn)
+    }
+
+    fn tokens_before(&self, index: u64) -> crate::Result<u64> {
+        self.transcript.tokens_before(index)
+    }
+
+    fn turn_around(&self, index: u64) -> crate::Result<Option<u64>> {
+        self.transcript.turn_around(index)
+    }
+
+    fn is_answered(&self) -> crate::Result<bool> {
+        self.transcript.is_answered()
+    }
+
+    fn message(&self, index: u64) -> crate::Result<Arc<Stored>> {
+        self.transcript.message(index)
+    }
+
+    fn kept_block(&self, turn: u64) -> crate::Result<Option<Arc<Block>>> {
+        self.transcript.kept_block(turn)
+    }
+
+    fn held(&self) -> u64 {
+        self.held
+    }
+}
+
 impl Session {
     pub(super) fn new(seed: u64, limit: u64, budget: Budget, tools: bool) -> Self {
         let tools = tools.then(|| FixedTools::new(Tools::parse(TOOLS).unwrap().unwrap(), &FRAMING, &WordCounter));
         let system = Some(FixedText::system("You help.", &FRAMING, &WordCounter));
         let fixed = Fixed { tools, system, ..Fixed::default() };
-        let transcript = Transcript::default();
+        let transcript = Held::default();
         let opening = opening(None, Reason::Began, &fixed);
         let epoch = Epoch::open(opening, limit, &budget, &transcript, 0).unwrap();
         let random = Random::new(seed);
@@ -77,7 +137,7 @@ impl Session {
     }
 
     fn end_turn(&mut self) {
-        self.sent = false;
+        (self.sent, self.transcript.held) = (false, 0);
         let Some(block) = self.block.take() else { return };
         let start = self.transcript.turn_start(self.transcript.turns() - 1).unwrap();
         let after = self.transcript.tally().tokens - self.transcript.tokens_before(start).unwrap();
@@ -119,7 +179,9 @@ impl Session {
 
     pub(super) fn assemble_with(&mut self, candidates: &[Item]) -> Prompt {
         let sent = self.block.as_ref().map_or_else(Vec::new, |block| block.items.clone());
-        let volatile = if self.sent { Volatile::Frozen(&sent) } else { Volatile::Fresh(candidates) };
+        // In an epoch that began since then a block is chosen anew.
+        let goes_on = self.sent && self.previous.as_ref().is_some_and(|(epoch, _)| *epoch == self.epoch.number);
+        let volatile = if goes_on { Volatile::Frozen(&sent) } else { Volatile::Fresh(candidates) };
         let prompt = compose(&self.inputs(volatile)).unwrap();
         self.prompts += 1;
         if self.prompts.is_multiple_of(self.check_every) {
@@ -131,6 +193,7 @@ impl Session {
         }
         self.sent = self.transcript.messages() > 0 && self.is_open();
         self.block = prompt.block.clone().filter(|_| self.sent);
+        self.transcript.held = self.block.as_ref().map_or(0, |block| block.tokens);
         self.previous = Some((self.epoch.number, prompt.clone()));
         prompt
     }

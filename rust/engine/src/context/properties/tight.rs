@@ -90,7 +90,7 @@ fn a_result_too_large_is_shortened_before_it_is_first_sent() {
 fn a_turn_of_many_rounds_keeps_its_question_and_its_block() {
     let mut session = Session::new(2, 1_500, Budget::default(), true);
     session.add(Message::text(Role::User, "THE QUESTION"));
-    let candidates = [item("recalled", "THE MEMORY", 1, Some(9)), item("task", "THE PLAN", 2, None)];
+    let candidates = [item("recalled", "THE MEMORY", 19, Some(9)), item("task", "THE PLAN", 2, None)];
     for round in 0..60 {
         let prompt = session.assemble_with(&candidates);
         let body = String::from_utf8(render::to_openai(&prompt, render::RequestOptions::default())).unwrap();
