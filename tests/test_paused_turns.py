@@ -117,3 +117,23 @@ def test_a_search_beside_a_call_of_the_programs_has_its_result_later(memspan_eng
     session.add({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Tuesday"}]})
     kinds = [block["type"] for block in session.assemble().to_anthropic()["messages"][1]["content"]]
     assert sorted(kinds) == ["server_tool_use", "text", "tool_use"]
+
+
+@pytest.mark.parametrize("compact", [None, memspan.Compact(at=0.6)])
+@pytest.mark.parametrize("model", ["claude-sonnet-5", "claude-opus-5-5"])
+def test_no_result_of_a_search_is_sent_without_its_call(user: memspan.Scope, model: str, compact: memspan.Compact | None) -> None:
+    """The window, or a summary, ends between a pause and the reply that goes on with the result."""
+    session = user.session("s", model=model, budget=memspan.Budget(max_input_tokens=3_000, compact=compact))
+    session.add({"role": "user", "content": "Look into it."})
+    for number in range(30):
+        prompt, called = session.assemble(), set[str]()
+        for block in (block for message in prompt.to_anthropic()["messages"] for block in message["content"]):
+            if block["type"] == "server_tool_use":
+                called.add(block["id"])
+            assert block["type"] != "web_search_tool_result" or block["tool_use_id"] in called
+        answer = anthropic_response(f"Finding {number}. " + "It is so. " * 40, id=f"msg_{number}", model=model, finish="pause_turn")
+        result: list[dict[str, Any]] = [{**RESULT, "tool_use_id": f"srvtoolu_{number - 1}"}] if number else []
+        session.add_response({**answer, "content": [*result, *answer["content"], {**CALL, "id": f"srvtoolu_{number}"}]}, prompt=prompt)
+        if session.compaction_due:
+            session.compact()
+    assert session.epoch > 1

@@ -175,6 +175,7 @@ impl<'a> Blocks<'a> {
     /// A call of a tool that Anthropic runs needs its result in the request, unless the request ends with that reply, or the reply calls
     /// tools of the program's as well: then the result comes in a later one. Else the model was stopped there, and a text says so.
     fn close_own_calls(&mut self) {
+        self.leave_out_orphans();
         let ends_in_reply = self.turns.last().is_some_and(|turn| !turn.user);
         let before = self.turns.len() - usize::from(ends_in_reply);
         let is_stopped = |turn: &Turn<'a>| !turn.user && !turn.calls() && turn.rest.iter().any(|block| own_call(&block.of).is_some());
@@ -185,6 +186,25 @@ impl<'a> Blocks<'a> {
         for block in self.turns[..before].iter_mut().filter(|turn| is_stopped(turn)).flat_map(|turn| &mut turn.rest) {
             if own_call(&block.of).is_some_and(|id| !results.contains(id)) {
                 block.of = Piece::Text(STOPPED.into());
+            }
+        }
+    }
+
+    /// The result of a tool that Anthropic runs needs its call in the request. Of a reply that paused between both the window or a summary
+    /// may have taken the first part.
+    fn leave_out_orphans(&mut self) {
+        let mut called: BTreeSet<&str> = BTreeSet::new();
+        for turn in self.turns.iter_mut().filter(|turn| !turn.user) {
+            let mut has_orphans = false;
+            for block in &turn.rest {
+                called.extend(own_call(&block.of));
+                has_orphans |= own_result(&block.of).is_some_and(|id| !called.contains(id));
+            }
+            if has_orphans {
+                turn.rest.retain(|block| own_result(&block.of).is_none_or(|id| called.contains(id)));
+                if turn.rest.is_empty() && turn.tool.is_empty() {
+                    turn.rest.push(Block::new(Piece::Text(STOPPED.into())));
+                }
             }
         }
     }
